@@ -14,7 +14,7 @@ import threading
 from collections.abc import Iterator
 from typing import Any, Self
 
-from recallm.stores.cypher.changes import PUT
+from recallm.stores.neo4j.changes import PUT
 
 _HANDSHAKE = b"\x60\x60\xb0\x17\x00\x04\x04\x05" + bytes(12)
 """Bolt 5.0 to 5.4: the routing table and the failures of later versions look otherwise."""

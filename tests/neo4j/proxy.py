@@ -11,7 +11,7 @@ from queue import SimpleQueue
 from types import TracebackType
 from typing import Self
 
-from recallm.stores.cypher.changes import PUT
+from recallm.stores.neo4j.changes import PUT
 
 _BEGIN, _COMMIT, _ROLLBACK = b"\xb1\x11", b"\xb0\x12\0\0", b"\xb0\x13\0\0"
 """Messages of the Bolt protocol, or how they begin."""

@@ -19,10 +19,11 @@ from recallm.model import (
     Selection,
 )
 from recallm.stores.base import Applied
-from recallm.stores.cypher import lookups, reader_queries
-from recallm.stores.cypher.changes import PUT
+from recallm.stores.cypher import reader_queries
 from recallm.stores.neo4j import Neo4jStore
+from recallm.stores.neo4j.changes import PUT
 from recallm.stores.neo4j.connection import Tx
+from recallm.stores.neo4j.rows import EVIDENCE, LOCK
 from recallm.stores.semantics import applying
 from tests.store_suite.marked_text import entity, mention, prepared, triplet
 from tests.store_suite.topics.base import (
@@ -254,13 +255,13 @@ def test_evidence_is_read_where_it_must_be(
     mention = replace(joining("", k=9), triplets=())
     ann = replace(mention.entities[0], mentioned=True)
     store.apply(namespace, [replace(mention, entities=(ann,))])
-    assert lookups.EVIDENCE not in queries
+    assert EVIDENCE not in queries
     assert _properties(store, namespace) == [{"k": 3, "l": 3}] * 2
     store.apply(namespace, [joining("1", k=0, m=0)])
-    assert queries.count(lookups.EVIDENCE) == 1
+    assert queries.count(EVIDENCE) == 1
     assert _properties(store, namespace) == [{"k": 3, "l": 3, "m": 0}] * 2
     store.forget(namespace, Selection(kind="id", value="2"))
-    assert queries.count(lookups.EVIDENCE) == 2
+    assert queries.count(EVIDENCE) == 2
     assert _properties(store, namespace) == [{"k": 3, "l": 3, "m": 0}] * 2
     store.forget(namespace, Selection(kind="id", value="1"))
     assert _properties(store, namespace) == [{"k": 3, "l": 3}] * 2
@@ -328,7 +329,7 @@ def test_round_trips_of_an_update(store: Neo4jStore, namespace: str, queries: li
     store.apply(namespace, [prepared("1", "[Ann]")])
     queries.clear()
     store.apply(namespace, [prepared("2", *many), prepared("3", *many)])
-    assert queries == [lookups.LOCK, PUT]
+    assert queries == [LOCK, PUT]
 
 
 def test_round_trips_of_a_recall(store: Neo4jStore, namespace: str, queries: list[str]) -> None:
@@ -350,7 +351,7 @@ def test_entities_on_no_concept_are_not_counted(
     store.apply(namespace, [PreparedUpdate(id="", text=None, entities=tuple(chunks))])
     queries.clear()
     store.apply(namespace, [PreparedUpdate(id="", text=None, entities=tuple(chunks[:2]))])
-    assert queries == [lookups.LOCK, PUT]
+    assert queries == [LOCK, PUT]
 
 
 def test_round_trips_of_a_text_without_statements(
@@ -361,7 +362,7 @@ def test_round_trips_of_a_text_without_statements(
     queries.clear()
     bare = PreparedUpdate(id="2", text="…", session="s")
     assert store.apply(namespace, [bare]) == [Applied(t_index=2)]
-    assert queries == [lookups.LOCK, PUT]
+    assert queries == [LOCK, PUT]
 
 
 def test_round_trips_of_items(store: Neo4jStore, namespace: str, queries: list[str]) -> None:

@@ -1,4 +1,4 @@
-"""Relations are found in other ways in views of the past."""
+"""Relations in views of the present and of the past, against the oracle."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Queries of readers; their conditions, with the parameters of all, stand in ``conditions``.
+"""Queries of readers; their conditions, with the parameters of all, stand in ``graph_queries``.
 Parameters are never null: Neo4j plans a query anew for each type that one takes.
 
 A query has one column, ``row``. A list in that column has no null, unless a node was deleted while
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Final, LiteralString
 
-from recallm.stores.cypher.conditions import spelled
+from recallm.stores.cypher.graph_queries import spelled
 
 NAMESPACES: Final[LiteralString] = """
 MATCH (n:RecallMNamespace)
@@ -27,6 +27,8 @@ _CORPUS: Final[LiteralString] = """[
 OPEN: Final[LiteralString] = (
     """
 OPTIONAL MATCH (n:RecallMNamespace {key: $key})
+OPTIONAL MATCH (open:RecallMUpdate {namespace: n.rows, t: n.open_t})
+WHERE open.expires IS NULL OR open.expires > $now
 RETURN [coalesce(n.rows, -1), EXISTS {
         MATCH (u:RecallMUpdate) WHERE u.namespace = n.rows AND u.expires <= $now
     } OR EXISTS {
@@ -34,7 +36,7 @@ RETURN [coalesce(n.rows, -1), EXISTS {
     }, """
     + _CORPUS
     + """, coalesce(n.vector_bytes, '{}'), coalesce(n.vocabulary, 0),
-    [n.model, n.origin, n.revision]
+    [n.model, n.origin, n.revision], [open.t, open.session_key, open.said, open.source]
 ] AS row
 """
 )

@@ -185,7 +185,7 @@ class Connection:
         """Run ``work`` in a write transaction: first without a lock between its queries, and with
         the lock where ``work`` needs that (``Tx``).
 
-        The first query must take a lock (``lookups.LOCK``), which also makes a retry safe when the
+        The first query must take a lock (``rows.LOCK``), which also makes a retry safe when the
         reply to a commit was lost.
 
         Raises:

@@ -39,11 +39,11 @@ from recallm.model import (
     t_index_of,
 )
 from recallm.stores.base import GraphReader
-from recallm.stores.cypher import lookups
 from recallm.stores.cypher import reader_queries as cypher
-from recallm.stores.cypher.graph_queries import QUERIES, hint
+from recallm.stores.cypher.graph_queries import QUERIES
 from recallm.stores.neo4j import values
 from recallm.stores.neo4j.connection import Connection
+from recallm.stores.neo4j.rows import COUNT_TOUCHES
 from recallm.stores.semantics import reading
 from recallm.stores.semantics.reader import Reader, literal, with_parts
 from recallm.stores.semantics.rows import ConceptTotals, microseconds
@@ -92,9 +92,10 @@ class Neo4jReader(Reader):
             "now": expired_by,
             "withdrawn_by": -1 if horizon.withdrawn else latest_t,
         }
-        [(self._rows, hides, totals, sizes, vocabulary, vectors)] = connection.rows(
+        [(self._rows, hides, totals, sizes, vocabulary, vectors, session)] = connection.rows(
             cypher.OPEN, opened
         )
+        self.opened = reading.open_session_of(*session)
         self._opened_totals: list[int] = totals
         self._counter = totals[0]
         self._t: int = min(as_of, self._counter) if isinstance(as_of, int) else self._counter
@@ -195,7 +196,7 @@ class Neo4jReader(Reader):
         return dict(self._ask(cypher.POSTINGS, values.postings_in, **given))
 
     def count_touches(self, names: Collection[str]) -> dict[str, ConceptTotals]:
-        return values.counted_in(self._ask(lookups.COUNT_TOUCHES, names=values.keys_of(names)))
+        return values.counted_in(self._ask(COUNT_TOUCHES, names=values.keys_of(names)))
 
     def ask(self, query: str, /, **given: Any) -> list[Any]:
         known = {
@@ -203,9 +204,8 @@ class Neo4jReader(Reader):
         }
         if query == "entity vectors":
             known["model"] = values.key_of(given["model"])
-        names = frozenset(known)
-        text = QUERIES[query].replace("{{HINT}}", hint(names))
-        rows = self._ask(with_parts(text, names), _flat, **known)
+        text = with_parts(QUERIES[query], frozenset(known))
+        rows = self._ask(text, _flat, **known)
         if query == "bearers":
             words = {values.key_of(word): word for word in given["words"]}
             return [(words[key], id) for key, id in rows]

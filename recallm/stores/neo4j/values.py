@@ -34,6 +34,7 @@ from recallm.stores.semantics.reading import (
 )
 from recallm.stores.semantics.rows import (
     ConceptTotals,
+    json_text,
     microseconds,
     timestamp_text,
     unpack_timestamp,
@@ -91,15 +92,10 @@ def item_key(path: Sequence[str], key: str) -> str:
     return key_of(json.dumps([list(path), key], ensure_ascii=False))
 
 
-def json_out(value: Mapping[str, Any]) -> str:
-    """Properties as JSON."""
-    return json.dumps(dict(value))
-
-
 def metadata_entries(value: Mapping[str, Any]) -> list[str]:
     """The entries of metadata, each the JSON of [key, value] with sorted keys: equal entries are
     equal strings, so that a filter can compare them."""
-    own: dict[str, Any] = json.loads(json_out(value)) if value else {}
+    own: dict[str, Any] = json.loads(json_text(value)) if value else {}
     return [canonical_json(entry) for entry in own.items()]
 
 
@@ -130,7 +126,7 @@ def update_out(update: PreparedUpdate, session_key: str | None) -> dict[str, Any
         "lane": f"{_RESERVED}{t_index}" if session_key is None else key_of(session_key),
         "timestamp": timestamp_text(update.timestamp),
         "said": microseconds(update.timestamp),
-        "metadata": json_out(update.metadata),
+        "metadata": json_text(update.metadata),
         "metadata_entries": metadata_entries(update.metadata) or None,
         "path": None if update.key is None and not update.path else list(update.path),
         "item_key": None if update.key is None else item_key(update.path, update.key),

@@ -49,15 +49,15 @@ def evidence_of(
     key: ElementKey,
     at: int,
     properties: str | None,
-    description: Sequence[Any],
+    description: Sequence[Any] | None,
     vectors: Mapping[str, bytes] | None = None,
 ) -> Evidence:
-    """Evidence of an entity or a triplet; ``description`` is that of `rows.description_of`."""
+    """Evidence of an entity or a triplet; ``description`` is that of `rows.kept_of`."""
     own: dict[str, Any] = {"properties": mapping_of(properties), "position": position_of(at)}
     if not isinstance(key, str):
         return TripletUpsert(subject=key[0], predicate=key[1], object=key[2], **own)
     own |= {"vectors": vectors or empty_mapping()}
-    type, name, label, kind, *mentioned = description
+    type, name, label, kind, *mentioned = description or []
     concept = ConceptMention(name=name, label=label, kind=kind)
     return EntityUpsert(id=key, type=type, concept=concept, mentioned=bool(mentioned), **own)
 

@@ -15,12 +15,12 @@ looked up before in the same transaction, or it is new.
 
 **Passages are `PreparedUpdate` values** with their `t_index`, and `session_key` where that was
 derived from time. A store derives its indexes (postings, mentions, references, relations, metadata,
-paths) from the passages that it writes and deletes, and the words of entities from their concepts
-and vectors (`recallm.ground.entity_words`).
+paths) from the passages that it writes and deletes (`changed_rows`), and the words of entities from
+their concepts and vectors (`recallm.ground.entity_words`).
 
 **Absence.** In `Changes` the value None deletes a row (for `terms` and `predicates`: 0). A session
-without statements and passages is deleted. Deleting an element also deletes its evidence, its
-vectors and its words. Nothing else cascades: the semantics names every other row.
+without statements and passages is deleted. Deleting an element also deletes its vectors and its
+words. Nothing else cascades: the semantics names every other row.
 
 **Evidence.** ``at`` is ``statement_key(t, position)``; the position is `NO_POSITION` where no
 statement shows the evidence. Written evidence replaces what is stored at the same ``at``.
@@ -28,11 +28,13 @@ statement shows the evidence. Written evidence replaces what is stored at the sa
 
 from __future__ import annotations
 
+import json
+from collections import defaultdict
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
-from typing import Any, Protocol, overload
+from typing import Any, LiteralString, Protocol, TypeAlias, overload
 
 from recallm.model import (
     ConceptKind,
@@ -156,12 +158,19 @@ Evidence = EntityUpsert | TripletUpsert
 """What one place says of an entity or a triplet; the vectors are no part of it."""
 
 
-def description_of(evidence: Evidence) -> list[str]:
-    """What is kept of evidence beside its properties (`reading.evidence_of` reads both)."""
+def json_text(value: Mapping[str, Any]) -> str:
+    """The JSON text of a mapping, in its own order."""
+    return json.dumps(dict(value)) if value else "{}"
+
+
+def kept_of(evidence: Evidence) -> tuple[str | None, list[str] | None]:
+    """What is kept of evidence: the JSON of its properties and its description, None for none
+    (`reading.evidence_of` reads both)."""
+    properties = json_text(evidence.properties) if evidence.properties else None
     if isinstance(evidence, TripletUpsert):
-        return []
+        return properties, None
     concept, mentioned = evidence.concept, ["mentioned"] if evidence.mentioned else []
-    return [evidence.type, concept.name, concept.label, concept.kind, *mentioned]
+    return properties, [evidence.type, concept.name, concept.label, concept.kind, *mentioned]
 
 
 def is_bare(evidence: Evidence) -> bool:
@@ -266,6 +275,24 @@ class Changes:
     summaries: list[Summary] = field(default_factory=list)
 
 
+RowsOfKind: TypeAlias = dict[tuple[Any, ...], tuple[Any, ...] | None]
+"""An engine's rows of a kind, by key; None for a row that goes."""
+
+RowsByKind: TypeAlias = defaultdict[LiteralString, RowsOfKind]
+
+
+def changed_rows(old: RowsByKind, new: RowsByKind) -> None:
+    """Leave in ``new`` what changes: not the rows that ``old`` has too, and None for what ``old``
+    alone has."""
+    for kind, rows in old.items():
+        now = new[kind]
+        for key, row in rows.items():
+            if key not in now:
+                now[key] = None
+            elif now[key] == row:
+                del now[key]
+
+
 class Rows(Protocol):
     """The rows of one namespace inside one write transaction; see the module's text."""
 
@@ -300,13 +327,10 @@ class Rows(Protocol):
         """How many of the relations ``pairs`` some update shows. Their concepts were looked up."""
         ...
 
-    def count_touches(self, left: Mapping[str, tuple[int, int] | None]) -> dict[str, ConceptTotals]:
+    def count_touches(self, names: Collection[str]) -> dict[str, ConceptTotals]:
         """The totals of these concepts, counted from the mentions and the evidence of entities that
         are stored now. Label and kind are those of the earliest mention, else those of the entity
         with the earliest evidence (by t, then by id). A concept that nothing touches has no entry.
-
-        ``left`` gives, where the caller knows them, the updates and statements that still touch the
-        concept, if no entity stands on it: a store need not count these.
         """
         ...
 

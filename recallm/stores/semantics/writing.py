@@ -113,10 +113,8 @@ class Ledger:
         """Relations that lost evidence."""
         self._first: dict[str, int] = {}
         """Concept → the first t from which on a summary says too much, or too little."""
-        self._lost: dict[str, ConceptTotals] = {}
-        """The concepts that lost mentions, with what is left if no entity stands on them."""
         self._recount: set[str] = set()
-        """Other concepts that are counted anew."""
+        """The concepts that are counted anew."""
         self._shown: dict[ElementKey, dict[int, Evidence]] = {}
         """The whole evidence of the elements that are made anew."""
         self._predicates: dict[str, int] = {}
@@ -242,13 +240,11 @@ class Ledger:
             self._counts["statements"] -= len(after.statements)
             pairs -= pairs_of(after)
         self._pairs |= pairs
-        mentions = _mentions_of(after)
-        lost = _mentions_of(before) - mentions
+        lost = _mentions_of(before) - _mentions_of(after)
         self._outdate_summaries(lost, t_of(before))
-        for name, count in lost.items():
-            totals = self._lost[name] = self._changes.concepts[name] = self._known.concepts[name]
-            totals.statements -= count
-            totals.updates -= name not in mentions
+        for name in lost:
+            self._changes.concepts[name] = self._known.concepts[name]
+        self._recount |= lost.keys()
 
     def _count_statements(self, update: PreparedUpdate, sign: int) -> None:
         """Add (``sign`` 1) the statements of an update to the totals of stems, of its session and
@@ -403,14 +399,11 @@ class Ledger:
     def _settle_concepts(self) -> None:
         """Write the totals of the concepts that are counted anew, and delete those that nothing
         touches any more, with their summaries."""
-        left: dict[str, tuple[int, int] | None] = {
-            name: (totals.updates, totals.statements) for name, totals in self._lost.items()
-        }
-        left |= dict.fromkeys(self._recount - {""})
-        if not left:
+        names = sorted(self._recount - {""})
+        if not names:
             return
-        counted = self._rows.count_touches(left)
-        concepts = {name: counted.get(name) for name in sorted(left)}
+        counted = self._rows.count_touches(names)
+        concepts = {name: counted.get(name) for name in names}
         gone = [name for name, totals in concepts.items() if totals is None]
         if gone:
             self._rows.drop_summaries(dict.fromkeys(gone, 0))

@@ -1,7 +1,8 @@
 """Writing and deleting rows: `Changes` as SQL.
 
-Natural keys become row numbers in Python, and one ``executemany`` in key order writes each table:
-a batch touches each page once.
+The rows of what was before and of what is after are compared, table by table. Natural keys become
+row numbers in Python, and one ``executemany`` in key order writes each table: a batch touches each
+page once.
 """
 
 from __future__ import annotations
@@ -9,18 +10,21 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping
-from itertools import chain
-from operator import attrgetter, itemgetter
-from typing import Any, LiteralString, TypeVar
+from collections.abc import Collection, Iterable, Mapping
+from operator import attrgetter
+from typing import Any, LiteralString
 
 from recallm.errors import StoreError
 from recallm.ground.entity_words import entity_words
-from recallm.model import ElementKey, PreparedUpdate, content_terms, statement_key
+from recallm.model import LARGEST_NUMBER, PreparedUpdate, content_terms, statement_key
 from recallm.stores.semantics.rows import (
     Changes,
     NamespaceTotals,
-    description_of,
+    RowsByKind,
+    RowsOfKind,
+    changed_rows,
+    json_text,
+    kept_of,
     microseconds,
     stored_session_key,
     t_of,
@@ -33,65 +37,64 @@ from recallm.stores.sqlite.schema import (
     MAX_T,
     columns_of,
     hash_of,
-    json_text,
     pack,
     pack_mentions,
     pack_record,
     passage_row,
     sealed,
 )
-from recallm.stores.sqlite.view import PAIRS, Queries, fetch_from
+from recallm.stores.sqlite.view import Queries
 
-_Key = TypeVar("_Key")
 _Row = tuple[Any, ...]
 
-_KEY_COLUMNS: dict[LiteralString, int] = {
-    "passage": 1,
-    "metadata_entry": 2,
-    "statement": 1,
-    "reference": 2,
-    "evidence": 3,
-    "vector": 1,
+_UNIQUE: dict[LiteralString, tuple[LiteralString, int]] = {
+    "concept": ("id", 3),
+    "term": ("id", 3),
+    "session": ("id", 3),
+    "element": ("number", 6),
+    "passage": ("row", 3),
 }
-"""The tables of passages, each with the columns after its namespace by which rows are deleted."""
+"""The tables that have unique columns beside their numbers: the column of the number, and how many
+columns of a row never change, from its namespace on."""
 
 _LISTS: tuple[LiteralString, ...] = ("term", "concept")
-"""The tables whose rows have lists of postings."""
+"""The tables whose rows have lists of postings. The records of these are kinds of rows, too, by
+number and key, until they are put into lists."""
 
 _LATEST: LiteralString = (
     "SELECT a, b, (SELECT max(shown) FROM evidence e WHERE e.ns = :ns AND e.a = p.a AND e.b = p.b)"
-    " FROM " + PAIRS + " p"
+    " FROM (SELECT value >> 32 AS a, value & 4294967295 AS b FROM json_each(:list)) p"
 )
+"""Of pairs of concepts, listed as ``a << 32 | b``."""
 
 
 class RowWriter(Queries):
     """Writes the rows of one namespace inside a write transaction of ``connection``.
 
-    It keeps the namespace's number (0 before it has a row), and the numbers of the rows that the
-    transaction has looked up or written, by their natural keys. ``concept_of`` is the name of the
-    concept that each known entity stands on, as stored. ``newest`` are the newest records of
-    postings, by the table of their rows and the number there.
+    It keeps the namespace's number ``ns`` (0 before it has a row), and the ``numbers`` of the rows
+    that the transaction has looked up or written, by table and natural key. ``concept_of`` is the
+    name of the concept that each known entity stands on, as stored. ``newest`` are the newest
+    records of postings, by the table of their rows and the number there.
     """
 
     def __init__(self, connection: sqlite3.Connection, namespace: str) -> None:
-        super().__init__(fetch_from(connection))
+        super().__init__(
+            lambda sql, values: connection.execute(sql, values).fetchall(), end=LARGEST_NUMBER
+        )
         self.connection = connection
-        self.namespace = namespace
+        self._name = namespace
         self.begin(0)
 
     def begin(self, ns: int) -> None:
         """Note the namespace's number; no other row is known."""
         self.ns = self.bound["ns"] = ns
-        self.concepts: dict[str, int] = {}
-        self.terms: dict[str, int] = {}
-        self.sessions: dict[str, int] = {}
-        self.newest: dict[str, dict[int, bytes]] = {"term": {}, "concept": {}}
-        self.elements: dict[ElementKey, int] = {}
+        self.numbers: dict[str, dict[Any, int]] = {table: {} for table in _UNIQUE}
+        self.newest: dict[str, dict[int, bytes]] = {table: {} for table in _LISTS}
         self.concept_of: dict[str, str] = {}
 
     def of_pair(self, one: str, other: str) -> tuple[int, int]:
         """The numbers of two concepts, the smaller one first."""
-        a, b = self.concepts[one], self.concepts[other]
+        a, b = self.numbers["concept"][one], self.numbers["concept"][other]
         return (a, b) if a < b else (b, a)
 
     def latest(self, pairs: Iterable[tuple[int, int]]) -> dict[tuple[int, int], int]:
@@ -109,18 +112,37 @@ class RowWriter(Queries):
         if changes.namespace.t > MAX_T:
             raise StoreError(f"a namespace holds at most {MAX_T} updates; go on in another one")
         self._write_namespace(changes.namespace)
+        self._number("concept", changes.concepts)
+        self._number("term", changes.terms)
+        self._number("session", changes.sessions)
+        self._number("element", changes.elements)
+        old: RowsByKind = defaultdict(dict)
+        new: RowsByKind = defaultdict(dict)
+        for before, after in changes.passages:
+            self._add_passage(old, before)
+            self._add_passage(new, after)
+        self._add_elements(old, new, changes)
+        changed_rows(old, new)
+        for predicate, triplets in changes.predicates.items():
+            new["predicate"][predicate,] = (triplets,) if triplets else None
+        for y in changes.summaries:
+            new["summary"][y.concept,] = y.t_index, y.text, json.dumps(y.terms), int(y.traits)
+        for table in _LISTS:
+            edits = new.pop(table + " postings", {})
+            new[table + "_block"] = self._edited(table, edits, is_later=not old["passage"])
+        shown = {(a, b) for a, b, _ in new["evidence"]}
+        neighbours = _neighbours(self.latest(shown))
+        for kind, rows in new.items():
+            self._set(kind, rows)
+        now = _neighbours(self.latest(shown))
+        changed_rows(neighbours, now)
+        self._set("neighbour", now["neighbour"])
         self._write_totals(changes)
-        self._write_passages(changes)
-        self._delete_unused(changes)
-        self._write_elements(changes)
-        # Last of all: other rows have their numbers.
-        gone = [name for name, row in changes.concepts.items() if row is None]
-        self._delete("concept", [(self.concepts.pop(name),) for name in gone])
 
     def _write_namespace(self, row: NamespaceTotals) -> None:
         if not self.ns:
             sql = "INSERT INTO namespace (name, t) VALUES (?, 0)"
-            self.begin(self.connection.execute(sql, (self.namespace,)).lastrowid or 0)
+            self.begin(self.connection.execute(sql, (self._name,)).lastrowid or 0)
         self.connection.execute(
             "UPDATE namespace SET t = ?, statements = ?, terms = ?, sessions = ?, open_t = ?,"
             " model = ?, origin = ?, revision = ?, vocabulary = ?, vector_sizes = ? WHERE id = ?",
@@ -132,251 +154,163 @@ class RowWriter(Queries):
             ),
         )  # fmt: skip
 
-    def _write_totals(self, changes: Changes) -> None:
-        concepts = {
-            name: (c.label, c.kind, c.t_index, c.updates, c.statements)
-            for name, c in changes.concepts.items()
-            if c is not None
-        }
-        self._put("concept", self.concepts, concepts, behind=(b"",))
-        terms = {stem: (n,) for stem, n in changes.terms.items()}
-        self._put("term", self.terms, terms, behind=(b"",))
-        sessions = {key: (s.statements, s.terms) for key, s in changes.sessions.items()}
-        self._put("session", self.sessions, sessions)
-        counts = changes.predicates.items()
-        self._set("predicate", {(predicate,): (n,) if n else None for predicate, n in counts})
+    def _number(self, table: LiteralString, keys: Iterable[Any]) -> None:
+        """Give the rows that are new a number."""
+        numbers = self.numbers[table]
+        if new := [key for key in keys if key not in numbers]:
+            number = columns_of(table)[1]
+            sql: LiteralString = f"SELECT coalesce(max({number}), 0) + 1 FROM {table}"
+            (first,) = self.connection.execute(sql).fetchone()
+            numbers.update(zip(new, range(first, first + len(new)), strict=True))
 
-    def _delete_unused(self, changes: Changes) -> None:
-        """Delete terms that no statement holds, and sessions that no passage belongs to."""
-        unused = [stem for stem, count in changes.terms.items() if not count]
-        self._delete("term", [(self.terms.pop(stem),) for stem in unused])
-        sql = "SELECT 1 FROM passage WHERE ns = :ns AND session_id = :id"
-        for key, session in changes.sessions.items():
-            if not session.statements and not self.rows(sql, id=self.sessions[key]):
-                self._delete("session", [(self.sessions.pop(key),)])
-
-    # -- passages and statements -------------------------------------------------------------
-
-    def _write_passages(self, changes: Changes) -> None:
-        """Delete the rows that passages have no more, and insert those that they did not have."""
-        gone = self._rows_of(before for before, _ in changes.passages)
-        new = self._rows_of(after for _, after in changes.passages)
-        pairs = {(a, b) for a, b, _ in chain(gone["evidence"], new["evidence"])}
-        before = self.latest(pairs)
-        is_later = not gone["passage"]
-        for table, rows in gone.items():
-            if rows:
-                old, now = set(rows), set(new[table])
-                gone[table], new[table] = [*old - now], [*now - old]
-        for table, columns in _KEY_COLUMNS.items():
-            self._delete(table, {row[:columns] for row in gone[table]})
-            self._insert(table, new[table])
-        for table in _LISTS:
-            self._write_postings(table, gone[table], new[table], is_later=is_later)
-        after = self.latest(pairs)
-        moved = [pair for pair in pairs if before.get(pair) != after.get(pair)]
-        self._delete("neighbour", _neighbours(before, moved))
-        self._insert("neighbour", _neighbours(after, moved))
-        summaries: dict[_Row, _Row | None] = {
-            (s.concept,): (s.t_index, s.text, json.dumps(s.terms), int(s.traits))
-            for s in changes.summaries
-        }
-        self._set("summary", summaries)
-
-    def _write_postings(
-        self, table: LiteralString, gone: Iterable[_Row], new: Iterable[_Row], *, is_later: bool
-    ) -> None:
-        """Take records out of the lists of a table, and put others in: (number, key, record).
-        ``is_later``: none goes, and the new ones ascend, later than all that are there."""
-        edits: defaultdict[int, dict[int, bytes]] = defaultdict(dict)
-        for owner, key, _ in gone:
-            edits[owner][key] = b""
-        for owner, key, record in new:
-            edits[owner][key] = record
-        newest = self.newest[table]
-        blocks: dict[_Row, _Row | None] = {}
-        for owner, edited in edits.items():
-            records = newest.get(owner, b"")
-            if is_later:
-                records += b"".join(edited.values())
-            else:
-                records = edit(self, table, owner, records, edited, blocks)
-            newest[owner] = cut_blocks(owner, records, blocks)
-        self._set(table + "_block", blocks)
-        rows = [(sealed(owner, newest[owner]), owner) for owner in sorted(edits)]
-        self._many("UPDATE " + table + " SET newest = ? WHERE id = ?", rows)
-
-    def _rows_of(self, updates: Iterable[PreparedUpdate | None]) -> dict[LiteralString, list[_Row]]:
-        """The rows of the updates that have a passage, by table, and of each of ``_LISTS`` the
-        records of postings. What statements stand in is their session, else the update alone."""
-        ids, terms = self.concepts, self.terms
-        found: dict[LiteralString, list[_Row]] = {table: [] for table in (*_KEY_COLUMNS, *_LISTS)}
-        postings, mentions, references = found["term"], found["concept"], found["reference"]
-        for u in updates:
-            if u is None or u.text is None:
-                continue
-            t, key = t_of(u), stored_session_key(u)
-            session = None if key is None else self.sessions[key]
-            place = session or -t
-            pairs = " ".join(f"{ids[n.a]} {ids[n.b]} {n.earlier} {n.later}" for n in u.neighbours)
-            passage = (
-                t, u.id, u.text, u.source, u.session, u.speaker, u.speaker_concept,
-                timestamp_text(u.timestamp), json_text(u.metadata), pack(u.path), u.key,
-                timestamp_text(u.expires_at), u.withdrawn_t, pairs, passage_row(self.ns, t),
-                microseconds(u.timestamp), microseconds(u.expires_at), session,
+    def _add_passage(self, rows: RowsByKind, u: PreparedUpdate | None) -> None:
+        """Add the rows of an update that has a passage. What statements stand in is their session,
+        else the update alone."""
+        if u is None or u.text is None:
+            return
+        ids, terms = self.numbers["concept"], self.numbers["term"]
+        t, key = t_of(u), stored_session_key(u)
+        session = None if key is None else self.numbers["session"][key]
+        pairs = " ".join(f"{ids[n.a]} {ids[n.b]} {n.earlier} {n.later}" for n in u.neighbours)
+        rows["passage"][t,] = (
+            u.id, u.text, u.source, u.session, u.speaker, u.speaker_concept,
+            timestamp_text(u.timestamp), json_text(u.metadata), pack(u.path), u.key,
+            timestamp_text(u.expires_at), u.withdrawn_t, pairs, passage_row(self.ns, t),
+            microseconds(u.timestamp), microseconds(u.expires_at), session,
+        )  # fmt: skip
+        for pair in pairs_of(u):
+            rows["evidence"][*self.of_pair(*pair), t] = ()
+        for entry in u.metadata.items():
+            rows["metadata_entry"][hash_of(*entry), t] = ()
+        postings, mentions = rows["term postings"], rows["concept postings"]
+        for s in sorted(u.statements, key=attrgetter("position")):
+            at = statement_key(t, s.position)
+            rows["statement"][at,] = (
+                session or -t, s.start, s.end, len(content_terms(s.terms)), pack(s.terms),
+                pack_mentions(s.concepts), int(s.traits),
             )  # fmt: skip
-            found["passage"].append(passage)
-            found["evidence"] += [(*self.of_pair(*pair), t) for pair in pairs_of(u)]
-            found["metadata_entry"] += [(hash_of(*entry), t) for entry in u.metadata.items()]
-            measured = [
-                (s, statement_key(t, s.position), len(content_terms(s.terms)))
-                for s in sorted(u.statements, key=attrgetter("position"))
-            ]
-            for s, at, length in measured:
-                statement = (
-                    at, place, s.start, s.end, length, pack(s.terms), pack_mentions(s.concepts),
-                    int(s.traits),
-                )  # fmt: skip
-                found["statement"].append(statement)
-                postings += [
-                    (terms[stem], at, pack_record(at, session or 0, min(n, GREATEST_COUNT)))
-                    for stem, n in Counter(s.terms).items()
-                ]
-                mention = pack_record(at, session or 0, 1)
-                mentions += [(ids[each.name], at, mention) for each in s.concepts]
-                references += [(hash_of(id), at) for id in antecedents_in(s)]
-            found["vector"] += [(statement_key(t, v.position), v.model, v.blob) for v in u.vectors]
-        return found
+            for stem, count in Counter(s.terms).items():
+                record = pack_record(at, session or 0, min(count, GREATEST_COUNT))
+                postings[terms[stem], at] = (record,)
+            mention = (pack_record(at, session or 0, 1),)
+            for each in s.concepts:
+                mentions[ids[each.name], at] = mention
+            for id in antecedents_in(s):
+                rows["reference"][hash_of(id), at] = ()
+        for v in u.vectors:
+            rows["vector"][statement_key(t, v.position), v.model] = (v.blob,)
 
-    # -- entities and triplets ---------------------------------------------------------------
+    def _edited(self, table: LiteralString, records: RowsOfKind, *, is_later: bool) -> RowsOfKind:
+        """Take records out of the lists of a table (None), and put others in; the blocks that
+        change. ``is_later``: none goes, and the new ones ascend, later than all that are there."""
+        edits: defaultdict[int, dict[int, bytes]] = defaultdict(dict)
+        for (owner, key), record in records.items():
+            edits[owner][key] = record[0] if record else b""
+        newest = self.newest[table]
+        blocks: RowsOfKind = {}
+        for owner, edited in edits.items():
+            left = newest.get(owner, b"")
+            if is_later:
+                left += b"".join(edited.values())
+            else:
+                left = edit(self, table, owner, left, edited, blocks)
+            newest[owner] = cut_blocks(owner, left, blocks)
+        return blocks
 
-    def _write_elements(self, changes: Changes) -> None:
-        numbers = self.elements
-        deleted = [key for key, row in changes.elements.items() if row is None]
+    def _add_elements(self, old: RowsByKind, new: RowsByKind, changes: Changes) -> None:
+        """Add the rows of entities and triplets but their own, which have totals."""
+        numbers = self.numbers["element"]
         given: defaultdict[str, dict[str, bytes]] = defaultdict(dict)
         for (id, model), blob in changes.entity_vectors.items():
             given[id][model] = blob
-        stored = self._vectors_of([key for key in (*given, *deleted) if key in numbers])
-        rows = {
-            key: (
+            new["entity_vector"][numbers[id], model] = (blob,)
+        gone = [key for key, row in changes.elements.items() if row is None]
+        stored = self._vectors_of([numbers[key] for key in (*given, *gone)])
+        for key, row in changes.elements.items():
+            if isinstance(key, str):
+                number, before = numbers[key], self.concept_of.get(key, "")
+                vectors = stored.get(number, {})
+                for word in entity_words(before, vectors):
+                    old["entity_word"][word, number] = ()
+                if row is None:
+                    old["entity_vector"].update({(number, model): () for model in vectors})
+                else:
+                    for word in entity_words(row.concept.name, {**vectors, **given.get(key, {})}):
+                        new["entity_word"][word, number] = ()
+                self.concept_of[key] = row.concept.name if row else ""
+        for key, shown in changes.element_evidence.items():
+            for at, each in shown.items():
+                if each is None:
+                    old["element_evidence"][numbers[key], at] = ()
+                    continue
+                properties, description = kept_of(each)
+                text = json.dumps(description) if description else None
+                new["element_evidence"][numbers[key], at] = properties, text
+
+    def _vectors_of(self, numbers: Collection[int]) -> dict[int, dict[str, bytes]]:
+        """The stored vectors of entities, by number and model."""
+        found: defaultdict[int, dict[str, bytes]] = defaultdict(dict)
+        sql = "SELECT entity, model, blob FROM entity_vector WHERE ns = :ns AND entity IN {list}"
+        for number, model, blob in self.rows(sql, numbers):
+            found[number][model] = blob
+        return found
+
+    def _write_totals(self, changes: Changes) -> None:
+        """Write the rows that have numbers. Terms that no statement holds go, and sessions that no
+        passage belongs to."""
+        used = "SELECT 1 FROM passage WHERE ns = :ns AND session_id = :id"
+        for key, s in changes.sessions.items():
+            is_used = s.statements or self.rows(used, id=self.numbers["session"][key])
+            self._put("session", {key: (key, s.statements, s.terms) if is_used else None})
+        self._put("term", {stem: (stem, n) if n else None for stem, n in changes.terms.items()})
+        concepts = {
+            name: (name, c.label, c.kind, c.t_index, c.updates, c.statements) if c else None
+            for name, c in changes.concepts.items()
+        }
+        self._put("concept", concepts)
+        elements = {
+            key: e if e is None else (
+                *((key, None, None, None) if isinstance(key, str) else (None, *key)),
                 e.type, e.concept.name or None, e.concept.label, e.concept.kind,
                 json_text(e.properties),
             )
             for key, e in changes.elements.items()
-            if e is not None
         }  # fmt: skip
-        self._put(
-            "element",
-            numbers,
-            rows,
-            lambda key: (key, None, None, None) if isinstance(key, str) else (None, *key),
-        )
-        evidence: dict[_Row, _Row | None] = {}
-        for key, shown in changes.element_evidence.items():
-            for at, each in shown.items():
-                row: _Row | None = None
-                if each is not None:
-                    description = description_of(each)
-                    row = (
-                        json_text(each.properties) if each.properties else None,
-                        json.dumps(description) if description else None,
-                    )
-                evidence[numbers[key], at] = row
-        self._set("element_evidence", evidence)
-        self._write_words(changes, given, stored)
-        vectors = changes.entity_vectors.items()
-        self._set("entity_vector", {(numbers[id], m): (blob,) for (id, m), blob in vectors})
-        keys = [(numbers.pop(key),) for key in deleted]
-        for table in ("element_evidence", "entity_vector", "element"):
-            self._delete(table, keys)
+        self._put("element", elements)
 
-    def _write_words(
-        self,
-        changes: Changes,
-        given: Mapping[str, Mapping[str, bytes]],
-        stored: Mapping[int, Mapping[str, bytes]],
-    ) -> None:
-        """Write the words of entities. ``given`` are new vectors, by id and model, ``stored`` those
-        of the same entities, and of entities to delete, by number."""
-        old: set[tuple[str, int]] = set()
-        new: set[tuple[str, int]] = set()
-        for id, row in changes.elements.items():
-            if isinstance(id, str):
-                number, before = self.elements[id], self.concept_of.get(id, "")
-                vectors = stored.get(number, {})
-                old.update((word, number) for word in entity_words(before, vectors))
-                if row is not None:
-                    words = entity_words(row.concept.name, {**vectors, **given.get(id, {})})
-                    new.update((word, number) for word in words)
-                self.concept_of[id] = row.concept.name if row else ""
-        self._set("entity_word", {**dict.fromkeys(old - new), **dict.fromkeys(new - old, ())})
+    def _put(self, table: LiteralString, rows: Mapping[Any, _Row | None]) -> None:
+        """Write the rows of a table that numbers them by their natural keys, or delete them."""
+        numbers, newest = self.numbers[table], self.newest.get(table)
+        numbered: RowsOfKind = {}
+        for key, row in rows.items():
+            number = numbers[key] if row else numbers.pop(key)
+            if row and newest is not None:
+                row = (*row, sealed(number, newest.get(number, b"")))
+            numbered[number,] = row
+        self._set(table, numbered)
 
-    def _vectors_of(self, elements: Collection[ElementKey]) -> dict[int, dict[str, bytes]]:
-        """The stored vectors of elements, by number and model."""
-        found: defaultdict[int, dict[str, bytes]] = defaultdict(dict)
-        sql = "SELECT entity, model, blob FROM entity_vector WHERE ns = :ns AND entity IN {list}"
-        for number, model, blob in self.rows(sql, [self.elements[key] for key in elements]):
-            found[number][model] = blob
-        return found
-
-    # -- SQL ---------------------------------------------------------------------------------
-
-    def _many(self, sql: LiteralString, rows: list[Any]) -> None:
-        if rows:
-            self.connection.executemany(sql, rows)
-
-    def _set(self, table: LiteralString, rows: Mapping[_Row, _Row | None]) -> None:
+    def _set(self, table: LiteralString, rows: RowsOfKind) -> None:
         """Write rows by their keys, which lack their namespace, or delete them (None)."""
-        self._delete(table, [key for key, row in rows.items() if row is None])
-        there = [(*key, *row) for key, row in rows.items() if row is not None]
-        self._insert(table, there, "REPLACE")
-
-    def _insert(
-        self, table: LiteralString, rows: Collection[_Row], on_conflict: LiteralString = "ABORT"
-    ) -> None:
-        """Insert rows, which begin with their keys and lack their namespace, in their order."""
-        width = max(map(len, rows), default=0)
-        self._many(
-            f"INSERT OR {on_conflict} INTO {table} VALUES (?{', ?' * width})",
-            sorted((self.ns, *row) for row in rows),
-        )
-
-    def _delete(self, table: LiteralString, rows: Collection[_Row]) -> None:
-        """Delete the rows that begin with these values after their namespace."""
-        columns = columns_of(table)[: 1 + max(map(len, rows), default=0)]
-        conditions = " = ? AND ".join(columns)
-        self._many(
-            f"DELETE FROM {table} WHERE {conditions} = ?", sorted((self.ns, *row) for row in rows)
-        )
-
-    def _put(
-        self,
-        table: LiteralString,
-        numbers: dict[_Key, int],
-        rows: Mapping[_Key, _Row],
-        natural: Callable[[Any], _Row] = lambda key: (key,),
-        *,
-        behind: _Row = (),
-    ) -> None:
-        """Update the rows that have a number, insert the others and number them. A row begins with
-        its number and its natural key; ``behind`` stands at the end of a new one."""
-        width = max(map(len, rows.values()), default=0)
-        columns = columns_of(table)
-        number, values = columns[1], " = ?, ".join(columns[-width:])
-        changed = [(*row, numbers[key]) for key, row in rows.items() if key in numbers]
-        changed.sort(key=itemgetter(-1))
-        self._many(f"UPDATE {table} SET {values} = ? WHERE {number} = ?", changed)
-        new = [key for key in rows if key not in numbers]
-        if new:
-            sql: LiteralString = f"SELECT coalesce(max({number}), 0) + 1 FROM {table}"
-            (first,) = self.connection.execute(sql).fetchone()
-            numbers.update(zip(new, range(first, first + len(new)), strict=True))
-            self._insert(table, [(numbers[key], *natural(key), *rows[key], *behind) for key in new])
+        gone = sorted((self.ns, *key) for key, row in rows.items() if row is None)
+        there = sorted((self.ns, *key, *row) for key, row in rows.items() if row is not None)
+        if gone:
+            conditions = " = ? AND ".join(columns_of(table)[: len(gone[0])])
+            self.connection.executemany(f"DELETE FROM {table} WHERE {conditions} = ?", gone)
+        if there:
+            values: LiteralString = "?" + ", ?" * (len(there[0]) - 1)
+            sql: LiteralString = f"INSERT OR REPLACE INTO {table} VALUES ({values})"
+            if table in _UNIQUE:  # to replace would delete the row that has the same name
+                number, first = _UNIQUE[table]
+                columns = columns_of(table, every=True)[first:]
+                update = ", ".join([name + " = excluded." + name for name in columns])
+                sql = f"INSERT INTO {table} VALUES ({values})"
+                sql += f" ON CONFLICT ({number}) DO UPDATE SET {update}"
+            self.connection.executemany(sql, there)
 
 
-def _neighbours(
-    latest: Mapping[tuple[int, int], int], pairs: Iterable[tuple[int, int]]
-) -> list[_Row]:
+def _neighbours(latest: Mapping[tuple[int, int], int]) -> RowsByKind:
     """The rows of relations from both ends, by their ``latest`` t."""
-    shown = [(a, b, latest[a, b]) for a, b in pairs if (a, b) in latest]
-    return [row for a, b, t in shown for row in ((a, t, b), (b, t, a))]
+    rows: RowsByKind = defaultdict(dict)
+    for (a, b), t in latest.items():
+        rows["neighbour"][a, t, b] = rows["neighbour"][b, t, a] = ()
+    return rows

@@ -17,7 +17,7 @@ from recallm.stores.sqlite.schema import checksum, columns_of
 _SOUND = re.compile(r"\{sound (\w+) (\w+)\}")
 
 
-COUNTED: LiteralString = "{?past: AND at < :end?}"
+_COUNTED: LiteralString = "{?past: AND at < :end?}"
 _HIDDEN: LiteralString = (
     "{?dated: AND +said <= :said?}{?expired: AND (expires IS NULL OR +expires > :now)?}"
     "{?withdrawn: AND (withdrawn IS NULL OR +withdrawn > :last)?}"
@@ -27,7 +27,7 @@ _UPDATE_SHOWN: LiteralString = (
     "{?hides: AND coalesce((SELECT 1" + _HIDDEN + " FROM passage INDEXED BY passage_t"
     "  WHERE passage.ns = :ns AND passage.t = {t}), :said IS NULL)?}"
 )
-VISIBLE: LiteralString = COUNTED + _UPDATE_SHOWN.replace("{t}", "at >> 20")
+_VISIBLE_AT: LiteralString = _COUNTED + _UPDATE_SHOWN.replace("{t}", "at >> 20")
 VISIBLE_PASSAGE: LiteralString = "{?past: AND passage.t <= :last?}" + _HIDDEN
 """The rows that count, and those that are visible, of a table with a column ``at``; the visible
 rows of ``passage``. A condition continues a WHERE."""
@@ -47,8 +47,8 @@ def spelled(sql: LiteralString, given: frozenset[str]) -> LiteralString:
 
 
 _CONDITIONS: dict[LiteralString, LiteralString] = {
-    "{counted}": COUNTED,
-    "{visible}": VISIBLE,
+    "{counted}": _COUNTED,
+    "{visible}": _VISIBLE_AT,
     "{visible_passage}": VISIBLE_PASSAGE,
 }
 
@@ -123,35 +123,14 @@ _RELATED: LiteralString = (
     "  WHERE q.ns = e.ns AND q.a = e.a AND q.b = e.b AND q.shown <= e.shown) AS strength, e.shown"
     " FROM neighbour n"
     " CROSS JOIN evidence e ON e.ns = n.ns AND e.a = min(n.a, n.b) AND e.b = max(n.a, n.b)"
-    " AND e.shown = {t} CROSS JOIN concept c ON c.id = n.a CROSS JOIN concept o ON o.id = n.b"
+    " AND e.shown = {?past:(SELECT max(shown) FROM evidence q WHERE q.ns = n.ns"
+    "  AND q.a = min(n.a, n.b) AND q.b = max(n.a, n.b) AND q.shown <= :last)?:n.t_index?}"
+    " CROSS JOIN concept c ON c.id = n.a CROSS JOIN concept o ON o.id = n.b"
     " WHERE n.ns = :ns{?hides: AND EXISTS (SELECT 1 FROM evidence WHERE ns = :ns AND a = e.a"
     "  AND b = e.b" + " AND shown <= :last" + _UPDATE_SHOWN.replace("{t}", "shown") + ")?}"
 )
-_THEN: LiteralString = _RELATED.replace(
-    "{t}",
-    "(SELECT max(shown) FROM evidence q WHERE q.ns = :ns AND q.a = min(n.a, n.b)"
-    " AND q.b = max(n.a, n.b) AND q.shown <= :last)",
-)
-"""Relations as they were at the view's t. ``neighbour`` knows every relation that evidence shows
-now: a view of the past holds each against its evidence."""
-_OF_NAME: LiteralString = (
-    " AND n.a = (SELECT id FROM concept WHERE ns = :ns AND name = :name) AND n.t_index "
-)
-_LATEST_RELATIONS: LiteralString = (
-    "{?limit: ORDER BY n.t_index DESC, strength DESC, o.name LIMIT :limit?}"
-)
 _IDS: LiteralString = "(SELECT id FROM concept WHERE ns = :ns AND name IN {names})"
 
-_LATEST_EVIDENCE: LiteralString = " ORDER BY at DESC, subject, predicate, object LIMIT :limit"
-_EVIDENCE: LiteralString = (
-    "SELECT {sound element_evidence v} AND {sound element x} AND {sound element s}"
-    " AND {sound element o}, s.id, s.label, coalesce(s.concept, ''), x.predicate, o.id, o.label,"
-    " coalesce(o.concept, ''), o.type, v.properties, v.at"
-    " FROM ({found}) f CROSS JOIN element_evidence v ON v.ns = :ns AND v.element = f.element"
-    " AND v.at = f.at CROSS JOIN element x ON x.number = f.element"
-    " LEFT JOIN element s ON s.ns = :ns AND s.id = x.subject"
-    " LEFT JOIN element o ON o.ns = :ns AND o.id = x.object"
-)
 
 QUERIES: dict[str, LiteralString] = {
     "sessions": (
@@ -160,11 +139,6 @@ QUERIES: dict[str, LiteralString] = {
         "  min(said) AS began, max(said) AS ended FROM passage INDEXED BY passage_t"
         "  WHERE ns = :ns AND session_id IS NOT NULL{visible_passage} GROUP BY session_id)"
         " LEFT JOIN session s ON s.id = session_id ORDER BY latest DESC"
-    ),
-    "open session": (
-        "SELECT 1, p.t, s.key, p.said, p.source FROM namespace n"
-        " JOIN passage p ON p.row = (n.id << 32) + n.open_t JOIN session s ON s.id = p.session_id"
-        " WHERE n.id = :ns AND (p.expires IS NULL OR :now IS NULL OR p.expires > :now)"
     ),
     "statement keys": (
         "SELECT 1, at FROM {?embedded:vector?:statement?} s WHERE ns = :ns AND at > :after"
@@ -187,9 +161,11 @@ QUERIES: dict[str, LiteralString] = {
         + _TOUCHED + " UNION ALL SELECT * FROM (SELECT id FROM concept c WHERE c.ns = :ns"
         " AND t_index <= :last" + _TOUCHED + " ORDER BY t_index DESC, name{?limit: LIMIT :limit?}))"
     ),
-    "relations": _RELATED.replace("{t}", "n.t_index") + _OF_NAME + "<= :last" + _LATEST_RELATIONS,
-    "later relations": _THEN + _OF_NAME + "> :last",
-    "relations among": _THEN + " AND n.a IN " + _IDS + " AND n.b IN " + _IDS + " AND n.b > n.a",
+    "relations": _RELATED + (
+        " AND n.a = (SELECT id FROM concept WHERE ns = :ns AND name = :name)"
+        "{?limit: ORDER BY {?past:e.shown?:n.t_index?} DESC, strength DESC, o.name LIMIT :limit?}"
+    ),
+    "relations among": _RELATED + " AND n.a IN " + _IDS + " AND n.b IN " + _IDS + " AND n.b > n.a",
     "entities": (
         "SELECT {sound element x}, x.id, x.type, x.label, coalesce(x.concept, ''), x.properties, "
         + _T_INDEX + ", " + _UPDATES + ", " + _SOURCE
@@ -201,16 +177,19 @@ QUERIES: dict[str, LiteralString] = {
         + _UPDATES + ", " + _T_INDEX + ", " + _SOURCE
         + " FROM element x WHERE x.ns = :ns AND" + CHOSEN + _OF_PASSAGES + _SHOWN
     ),
-    "evidence": _EVIDENCE.replace(
-        "{found}",
-        "SELECT element, at FROM element x CROSS JOIN element_evidence v ON v.ns = x.ns"
-        " AND v.element = x.number WHERE x.ns = :ns AND" + CHOSEN
-        + "{visible}{?limit:" + _LATEST_EVIDENCE + "?}",
-    ),
-    "evidence since": _EVIDENCE.replace(
-        "{found}",
-        "SELECT element, at FROM element_evidence v CROSS JOIN element x ON x.number = v.element"
-        " WHERE v.ns = :ns AND v.at >= :first AND" + CHOSEN + "{visible}" + _LATEST_EVIDENCE,
+    "evidence": (
+        "SELECT {sound element_evidence v} AND {sound element x} AND {sound element s}"
+        " AND {sound element o}, s.id, s.label, coalesce(s.concept, ''), x.predicate, o.id,"
+        " o.label, coalesce(o.concept, ''), o.type, v.properties, v.at FROM ("
+        " SELECT element, at FROM {?first:element_evidence v CROSS JOIN element x"
+        "  ON x.number = v.element WHERE v.ns = :ns AND v.at >= :first?:element x"
+        "  CROSS JOIN element_evidence v ON v.ns = x.ns AND v.element = x.number WHERE x.ns = :ns?}"
+        "  AND" + CHOSEN + "{visible}"
+        "  {?limit: ORDER BY at DESC, subject, predicate, object LIMIT :limit?}"
+        " ) f CROSS JOIN element_evidence v ON v.ns = :ns AND v.element = f.element AND v.at = f.at"
+        " CROSS JOIN element x ON x.number = f.element"
+        " LEFT JOIN element s ON s.ns = :ns AND s.id = x.subject"
+        " LEFT JOIN element o ON o.ns = :ns AND o.id = x.object"
     ),
     "predicates": "SELECT {sound predicate p}, predicate, triplets FROM predicate p WHERE ns = :ns",
     # The first entities by their number that bear a word: up to the last one of the limit.

@@ -30,7 +30,7 @@ from recallm.stores.semantics.rows import ConceptTotals, unpack_timestamp
 from recallm.stores.sqlite.connections import Snapshot
 from recallm.stores.sqlite.failures import damage, guarded
 from recallm.stores.sqlite.postings import count_before, newest_records
-from recallm.stores.sqlite.queries import CHOSEN, QUERIES
+from recallm.stores.sqlite.queries import CHOSEN, QUERIES, spelled
 from recallm.stores.sqlite.schema import (
     check_ascending,
     passage_fields_of,
@@ -104,32 +104,25 @@ class SQLiteReader(View, Reader):
         if query == "evidence":
             return self._evidence(**given)
         if query == "relations":
-            return [row for name in set(given["names"]) for row in self._related(name, **given)]
+            names, limit = set(given["names"]), given["limit"]
+            found = [self.sound(QUERIES[query], name=name, limit=limit) for name in names]
+            return [row for rows in found for row in rows]
         rows = self.sound(QUERIES[query], **given)
         if "after" in given:
             check_ascending((key for key, *_ in rows), given["after"])
         return rows
 
     def count_touches(self, names: Collection[str]) -> dict[str, ConceptTotals]:
-        return count_touches(self, dict.fromkeys(names), self.end)
-
-    def _related(self, name: str, *, limit: int | None, **_: Any) -> list[tuple[Any, ...]]:
-        """The rows of the newest relations of a concept."""
-        rows = self.sound(QUERIES["relations"], name=name, limit=limit)
-        if not self.is_present:
-            rows += self.sound(QUERIES["later relations"], name=name)
-            rows.sort(key=lambda row: (-row[3], -row[2], row[0] if row[1] == name else row[1]))
-        return rows[:limit]
+        return count_touches(self, names)
 
     def _evidence(self, *, limit: int | None, **ends: Any) -> list[tuple[Any, ...]]:
         """The rows of evidence. Of a hub, the latest are looked for in the latest rows of all
         evidence first."""
-        query, first = "evidence", None
+        first = None
         if limit and self.sound(_MANY, **ends, few=_FEW_TRIPLETS):
-            recent = self.sound(_RECENT, **ends, recent=_RECENT_ROWS, limit=limit)
-            if recent:
-                query, first = "evidence since", recent[0][0]
-        rows = self.sound(QUERIES[query], **ends, first=first, limit=limit)
+            for (at,) in self.sound(_RECENT, **ends, recent=_RECENT_ROWS, limit=limit):
+                first = at
+        rows = self.sound(QUERIES["evidence"], **ends, first=first, limit=limit)
         numbers = {passage_row(self.ns, row[-1] >> 20) for row in rows}
         passages = {
             t: (id, timestamp, source)
@@ -186,38 +179,19 @@ class SQLiteReader(View, Reader):
 
     def statements(self, keys: Collection[int], *, ahead: int = 0) -> list[StoredStatement]:
         del ahead  # a round trip costs nothing here
-        rows = self.rows(_STATEMENTS.replace("{visible}", self.visible), _keys(keys))
+        rows = self.rows(spelled(_STATEMENTS, self.given), _keys(keys))
         rows.sort(key=itemgetter(3))
         found = verified((row[2:] for row in rows), "statement")
         self._read_session_keys(row[2] for row in found)
         passages = self._passages_of({row[1] >> 20 for row in found})
         statements: list[StoredStatement] = []
-        for (previous, following, *_), row in zip(rows, found, strict=True):
+        for beside, row in zip(rows, found, strict=True):
             _, at, session_id, start, stop, _, terms, concepts, traits = row
-            text, id, said, speaker, speaker_concept, source, session, metadata, path = passages[
-                at >> 20
-            ]
+            text, id, said, metadata, path = passages[at >> 20]
+            before = at, id, text[start:stop], *said, self._session_keys.get(session_id), metadata
+            own = unpack(terms), unpack_mentions(concepts), _trait(traits)
             statements.append(
-                StoredStatement(
-                    at,
-                    id,
-                    text[start:stop],
-                    said,
-                    speaker,
-                    speaker_concept,
-                    source,
-                    session,
-                    self._session_keys.get(session_id),
-                    metadata,
-                    unpack(terms),
-                    unpack_mentions(concepts),
-                    _trait(traits),
-                    previous,
-                    following,
-                    path,
-                    start,
-                    stop,
-                )
+                StoredStatement._make((*before, *own, *beside[:2], path, start, stop))
             )
         return statements
 
@@ -227,21 +201,10 @@ class SQLiteReader(View, Reader):
         metadata = {text: json.loads(text) for text in {row[9] for row in rows}}
         found: dict[int, tuple[Any, ...]] = {}
         for row in rows:
-            (
-                _, t, id, text, source, session, speaker, speaker_concept, said, entries, path, key,
-                *_,
-            ) = row  # fmt: skip
-            found[t] = (
-                text,
-                id,
-                unpack_timestamp(said),
-                speaker,
-                speaker_concept,
-                source,
-                session,
-                metadata[entries],
-                None if key is None else unpack(path),
-            )
+            _, t, id, text, source, session, *speaker, said, entries, path, key, _, _, _ = row
+            shared = unpack_timestamp(said), *speaker, source, session
+            item_path = None if key is None else unpack(path)
+            found[t] = text, id, shared, metadata[entries], item_path
         return found
 
     def postings(

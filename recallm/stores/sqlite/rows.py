@@ -36,7 +36,6 @@ from recallm.stores.semantics.rows import (
 from recallm.stores.sqlite.changes import RowWriter
 from recallm.stores.sqlite.queries import MENTIONS
 from recallm.stores.sqlite.schema import (
-    FIND_WITHOUT_INDEX,
     TABLES,
     columns_of,
     hash_of,
@@ -44,14 +43,6 @@ from recallm.stores.sqlite.schema import (
     unsealed,
 )
 from recallm.stores.sqlite.stored import count_touches, stored_counts, stored_updates
-
-_NAMESPACE: LiteralString = (
-    "SELECT n.id, n.t, n.statements, n.terms, n.sessions, n.model, n.origin, n.revision,"
-    " n.vocabulary, n.vector_sizes, n.open_t, s.key, p.said, p.source FROM namespace n"
-    " LEFT JOIN passage p ON p.row = (n.id << 32) + n.open_t"
-    " LEFT JOIN session s ON s.id = p.session_id WHERE n.name = :name"
-)
-"""The row of a namespace, with the session that the next update may continue."""
 
 _ELEMENT: LiteralString = (
     "SELECT number, type, concept, label, kind, properties, coalesce((SELECT max(at)"
@@ -91,19 +82,15 @@ class SQLiteRows(RowWriter):
         items: Collection[tuple[tuple[str, ...], str]] = (),
         now: datetime | None = None,
     ) -> Opened:
-        rows = self.rows(_NAMESPACE, name=self.namespace)
-        if not rows:
-            if self.rows(FIND_WITHOUT_INDEX, name=self.namespace):
-                raise ValueError("an index of the table namespace has lost a row")
+        ns, _, *totals, sizes, open_t, key, said, source, has_expired, _, _ = self.namespace(
+            self._name, now=microseconds(now), said=None
+        )
+        if not ns:
             return Opened(totals=NamespaceTotals())
-        ns, *totals, sizes, open_t, key, said, source = rows[0]
         self.begin(ns)
-        session = open_session_of(open_t, key, said, source)
-        opened = Opened(totals=NamespaceTotals(*totals))
-        if now is not None:
-            sql = "SELECT 1 FROM passage WHERE ns = :ns AND expires <= :now LIMIT 1"
-            opened.has_expired = bool(self.rows(sql, now=microseconds(now)))
-        opened.totals.vector_sizes, opened.totals.open_session = json.loads(sizes), session
+        opened = Opened(totals=NamespaceTotals(*totals), has_expired=bool(has_expired))
+        opened.totals.vector_sizes = json.loads(sizes)
+        opened.totals.open_session = open_session_of(open_t, key, said, source)
         sql = "SELECT id, t, text, withdrawn FROM passage WHERE ns = :ns AND id IN {list}"
         for id, t, text, withdrawn_t in self.rows(sql, ids):
             opened.passages[id] = t, text
@@ -120,11 +107,11 @@ class SQLiteRows(RowWriter):
         if self.ns:
             self._look_up_elements(totals, keys.elements)
             names = keys.concepts.union(row.concept.name for row in totals.elements.values())
-            for name, row in self._numbered("concept", self.concepts, "name", names):
+            for name, row in self._numbered("concept", "name", names):
                 totals.concepts[name] = ConceptTotals(*row)
-            for stem, (statements,) in self._numbered("term", self.terms, "stem", keys.terms):
+            for stem, (statements,) in self._numbered("term", "stem", keys.terms):
                 totals.terms[stem] = statements
-            for key, row in self._numbered("session", self.sessions, "key", keys.sessions):
+            for key, row in self._numbered("session", "key", keys.sessions):
                 totals.sessions[key] = SessionTotals(*row)
             sql = "SELECT predicate, triplets FROM predicate WHERE ns = :ns AND predicate IN {list}"
             totals.predicates.update(self.rows(sql, keys.predicates))
@@ -134,7 +121,7 @@ class SQLiteRows(RowWriter):
         return stored_updates(self, sorted(ts))
 
     def evidence(self, elements: Collection[ElementKey]) -> dict[ElementKey, dict[int, Evidence]]:
-        numbers = self.elements
+        numbers = self.numbers["element"]
         named = {numbers[key]: key for key in elements if key in numbers}
         sql = "SELECT {} FROM element_evidence WHERE ns = :ns AND element IN {list}"
         found: dict[ElementKey, dict[int, Evidence]] = {}
@@ -197,21 +184,17 @@ class SQLiteRows(RowWriter):
     # -- look-ups by table -------------------------------------------------------------------
 
     def _numbered(
-        self,
-        table: LiteralString,
-        numbers: dict[str, int],
-        key: LiteralString,
-        wanted: Collection[str],
+        self, table: LiteralString, key: LiteralString, wanted: Collection[str]
     ) -> Iterator[tuple[str, list[Any]]]:
-        """The rows of a table by their natural keys, without their ``numbers`` and the newest
-        records of postings, which are kept."""
+        """The rows of a table by their natural keys, without their numbers and the newest records
+        of postings, which are kept."""
         columns = ", ".join(columns_of(table)[1:])
         newest: LiteralString = "newest" if table in self.newest else "NULL"
         sql: LiteralString = (
             f"SELECT {newest}, {columns} FROM {table} WHERE ns = :ns AND {key} IN {{list}}"
         )
         for records, number, name, *row in self.rows(sql, wanted):
-            numbers[name] = number
+            self.numbers[table][name] = number
             if records is not None:
                 self.newest[table][number] = unsealed(number, records)
             yield name, row
@@ -227,6 +210,6 @@ class SQLiteRows(RowWriter):
             element = id or tuple(parts)
             mention = ConceptMention(name=concept or "", label=label, kind=kind)
             totals.elements[element] = ElementRow(type, mention, json.loads(properties), latest)
-            self.elements[element] = number
+            self.numbers["element"][element] = number
             if id:
                 self.concept_of[id] = mention.name

@@ -53,10 +53,10 @@ itself finds malformed is an error in any table.
 from __future__ import annotations
 
 import hashlib
-import json
+import re
 import sqlite3
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from functools import cache, lru_cache
 from struct import Struct
 from typing import Any, LiteralString, cast
@@ -67,6 +67,7 @@ from numpy.typing import NDArray
 from recallm.errors import SchemaVersionError, StoreCorruptError
 from recallm.model import ConceptKind, ConceptMention, Reference, canonical_json
 from recallm.stores.base import SCHEMA_VERSION
+from recallm.stores.semantics.reader import literal
 from recallm.stores.semantics.reading import passage_fields
 from recallm.stores.sqlite.open_files import begin
 
@@ -182,12 +183,13 @@ their key."""
 
 
 @cache
-def columns_of(table: LiteralString) -> tuple[LiteralString, ...]:
-    """The columns of a table; where it has a checksum, those that the checksum covers."""
+def columns_of(table: LiteralString, *, every: bool = False) -> tuple[LiteralString, ...]:
+    """The columns of a table; where it has a checksum, those that the checksum covers, or ``every``
+    other one, too."""
     definition = _SCHEMA.partition("CREATE TABLE " + table + " (")[2].partition(";\n")[0]
-    columns = " ".join(definition.split()).partition("{crc}")[0].partition(", PRIMARY KEY (")[0]
-    names: list[LiteralString] = [column.split()[0] for column in columns.split(", ")]
-    return tuple(names)
+    covered, _, behind = " ".join(definition.split()).partition("{crc}")
+    columns = re.split(r", (?:PRIMARY KEY|UNIQUE) \(", covered + behind if every else covered)[0]
+    return tuple([literal(column.split()[0]) for column in columns.split(", ")])
 
 
 FIND_WITHOUT_INDEX: LiteralString = "SELECT 1 FROM namespace NOT INDEXED WHERE name = :name"
@@ -339,11 +341,6 @@ def keys_of(records: bytes) -> NDArray[np.int64]:
 
 def _keys_in(blob: bytes) -> str:
     return str(keys_of(blob[_CHECKSUM:]).tolist())
-
-
-def json_text(value: Mapping[str, Any]) -> str:
-    """The JSON text of a mapping, in its own order."""
-    return json.dumps(dict(value)) if value else "{}"
 
 
 def hash_of(*values: object) -> int:

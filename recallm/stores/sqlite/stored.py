@@ -6,13 +6,12 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, LiteralString
 
 import numpy as np
 
 from recallm.model import (
-    LARGEST_NUMBER,
     POSITION_BITS,
     PreparedUpdate,
     Sizes,
@@ -67,13 +66,6 @@ _ON: LiteralString = (
 _BLOCKS: LiteralString = (
     "SELECT owner, blob FROM concept_block WHERE ns = :ns AND owner IN {list} ORDER BY owner, last"
 )
-_ENDS: LiteralString = (
-    "SELECT owner, blob FROM json_each(:list) CROSS JOIN concept_block b ON b.ns = :ns"
-    " AND owner = value AND last IN ("
-    "(SELECT min(last) FROM concept_block WHERE ns = :ns AND owner = value), "
-    "(SELECT max(last) FROM concept_block WHERE ns = :ns AND owner = value)) ORDER BY owner, last"
-)
-"""The first and the last block of mentions: two seeks each, however many mentions there are."""
 
 _CORPUS: LiteralString = (
     "SELECT count(*), coalesce(sum(length), 0),"
@@ -187,36 +179,33 @@ def _elements(queries: Queries, ts: Collection[int]) -> defaultdict[int, list[Ev
     return found
 
 
-def count_touches(
-    queries: Queries, left: Mapping[str, tuple[int, int] | None], end: int = LARGEST_NUMBER
-) -> dict[str, ConceptTotals]:
-    """``Rows.count_touches``, of what is earlier than the key ``end``.
+def count_touches(queries: Queries, names: Collection[str]) -> dict[str, ConceptTotals]:
+    """``Rows.count_touches``, of what is earlier than the key ``:end``.
 
     Raises:
         ValueError: records of mentions are damaged.
     """
     shown: defaultdict[str, list[tuple[Any, ...]]] = defaultdict(list)
-    for name, *each in queries.rows(_ON, left, end=end):
+    for name, *each in queries.rows(_ON, names):
         shown[name].append(tuple(each))
     sql: LiteralString = "SELECT id, name, newest FROM concept WHERE ns = :ns AND name IN {list}"
-    concepts = queries.rows(sql, left)
-    known = {id: left[name] for id, name, _ in concepts if name not in shown and left[name]}
-    rows = queries.rows(_ENDS, known)
-    rows += queries.rows(_BLOCKS, [id for id, *_ in concepts if id not in known])
+    concepts = queries.rows(sql, names)
     records: defaultdict[int, list[bytes]] = defaultdict(list)
-    for id, blob in (*rows, *((id, newest) for id, _, newest in concepts)):
+    blocks = queries.rows(_BLOCKS, [id for id, *_ in concepts])
+    for id, blob in (*blocks, *((id, newest) for id, _, newest in concepts)):
         records[id].append(unsealed(id, blob))
     totals: dict[str, ConceptTotals] = {}
     firsts: dict[str, int] = {}
     for id, name, _ in concepts:
         keys = keys_of(b"".join(records[id]))
-        keys = keys[keys < end]
+        keys = keys[keys < queries.bound["end"]]
         evidence = np.array([at for at, *_ in shown[name]], np.int64)
-        ts = np.unique(np.concatenate((keys, evidence)) >> POSITION_BITS)
+        # The keys ascend: a stable sort passes over them.
+        ts = np.sort(np.concatenate((keys, evidence)) >> POSITION_BITS, kind="stable")
         if not len(ts):
             continue
-        counts = known.get(id) or (len(ts), len(keys))
-        totals[name] = ConceptTotals("", "entity", int(ts[-1]), *counts)
+        updates = 1 + int(np.count_nonzero(np.diff(ts)))
+        totals[name] = ConceptTotals("", "entity", int(ts[-1]), updates, len(keys))
         if len(keys):
             firsts[name] = int(keys[0])
         else:

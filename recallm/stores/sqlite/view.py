@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import json
 import re
-import sqlite3
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any, LiteralString
@@ -28,16 +27,17 @@ from recallm.model import (
     Filter,
     Horizon,
     NamespaceState,
+    OpenSession,
     Scalar,
     canonical_json,
     statement_key,
 )
 from recallm.stores.semantics.reader import literal, with_parts
-from recallm.stores.semantics.reading import state_of
+from recallm.stores.semantics.reading import open_session_of, state_of
 from recallm.stores.semantics.rows import microseconds
 from recallm.stores.sqlite.connections import Snapshot
 from recallm.stores.sqlite.failures import damage
-from recallm.stores.sqlite.queries import VISIBLE, VISIBLE_PASSAGE, spelled
+from recallm.stores.sqlite.queries import VISIBLE_PASSAGE, spelled
 from recallm.stores.sqlite.schema import (
     FIND_WITHOUT_INDEX,
     MAX_T,
@@ -59,18 +59,30 @@ _VALUES_WITH_NUL: LiteralString = (
 )
 """``json_each`` ends a string at a NUL, so that a list with one is escaped."""
 
-PAIRS: LiteralString = "(SELECT value >> 32 AS a, value & 4294967295 AS b FROM json_each(:list))"
-"""A table of pairs of row numbers from a list of ``a << 32 | b``."""
-
-
-def fetch_from(connection: sqlite3.Connection) -> Fetch:
-    """``Fetch`` over a connection."""
-    return lambda sql, values: connection.execute(sql, values).fetchall()
-
 
 def columns(table: LiteralString) -> LiteralString:
     """The columns of a table that its checksum covers, and the checksum."""
     return ", ".join((*columns_of(table), "crc"))
+
+
+_NAMESPACE: LiteralString = (
+    "SELECT " + ", ".join(["n." + name for name in (*columns_of("namespace"), "crc")])
+    + ", n.model, n.origin, n.revision, n.vocabulary, n.vector_sizes, n.open_t, s.key, p.said,"
+    " p.source, EXISTS (SELECT 1 FROM passage INDEXED BY passage_expires"
+    "  WHERE ns = n.id AND expires <= :now),"
+    " (SELECT min(withdrawn) FROM passage INDEXED BY passage_withdrawn"
+    "  WHERE ns = n.id AND withdrawn IS NOT NULL),"
+    " CASE WHEN :said IS NOT NULL THEN coalesce((SELECT p.t FROM passage p INDEXED BY passage_t"
+    "  WHERE p.ns = n.id AND p.said <= :said ORDER BY p.t DESC LIMIT 1), 0) END"
+    " FROM namespace n LEFT JOIN passage p ON p.row = (n.id << 32) + n.open_t"
+    "  AND (p.expires IS NULL OR :now IS NULL OR p.expires > :now)"
+    " LEFT JOIN session s ON s.id = p.session_id WHERE n.name = :name"
+)  # fmt: skip
+"""The row of a namespace, with the session that the next update may continue, whether a passage has
+expired, the first t from which on one is withdrawn, and the latest t by the datetime ``said``."""
+
+_NO_NAMESPACE = (0, "", 0, 0, 0, 0, None, "", 0, 0, "{}", 0, None, None, None, False, None, 0)
+"""Such a row, of a namespace that there is not."""
 
 
 class Queries:
@@ -135,22 +147,25 @@ class Queries:
             raise ValueError("a row does not have its checksum")
         return [row[1:] for row in rows]
 
+    def namespace(self, name: str, **values: Any) -> tuple[Any, ...]:
+        """The row of a namespace (``_NAMESPACE``), without its checksum.
+
+        Raises:
+            ValueError: the row is damaged, or an index does not lead to it.
+        """
+        rows = self.rows(_NAMESPACE, name=name, **values)
+        if not rows and self.rows(FIND_WITHOUT_INDEX, name=name):
+            raise ValueError("an index of the table namespace has lost a row")
+        width = len(columns_of("namespace"))
+        for row in verified((row[: width + 1] for row in rows), "namespace"):
+            if row[1] != name:
+                raise ValueError("an index of the table namespace leads to another row")
+            return (*row, *rows[0][width + 1 :])
+        return _NO_NAMESPACE
+
 
 def _escaped(value: object) -> str:
     return str(value).replace("\x1e", "\x1e1").replace("\0", "\x1e0")
-
-
-_NAMESPACE: LiteralString = (
-    "SELECT model, origin, revision, vector_sizes, vocabulary,"
-    " EXISTS (SELECT 1 FROM passage INDEXED BY passage_expires"
-    "  WHERE ns = namespace.id AND expires <= :now),"
-    " (SELECT min(withdrawn) FROM passage INDEXED BY passage_withdrawn"
-    "  WHERE ns = namespace.id AND withdrawn IS NOT NULL),"
-    " CASE WHEN :said IS NOT NULL THEN coalesce((SELECT p.t FROM passage p INDEXED BY passage_t"
-    "  WHERE p.ns = namespace.id AND p.said <= :said ORDER BY p.t DESC LIMIT 1), 0) END, "
-    + columns("namespace")
-    + " FROM namespace WHERE name = :name"
-)
 
 
 class View(Queries):
@@ -160,8 +175,8 @@ class View(Queries):
     first key after it), ``:said`` (the datetime ``as_of``) and ``:now`` are bound. ``given`` says
     whether the view ends before the latest update (``past``), whether it hides passages that were
     said later (``dated``), have ``expired`` or are ``withdrawn``, whether it hides any (``hides``),
-    and whether any row may not be visible (``bounded``). ``visible`` and ``visible_passage`` are
-    conditions of ``queries``.
+    and whether any row may not be visible (``bounded``). ``visible_passage`` is a condition
+    of ``queries``.
     """
 
     def __init__(self, snapshot: Snapshot, namespace: str, horizon: Horizon) -> None:
@@ -169,24 +184,20 @@ class View(Queries):
         said = microseconds(as_of) if isinstance(as_of, datetime) else None
         super().__init__(snapshot.rows, said=said, now=microseconds(horizon.now))
         with damage(snapshot.name):
-            rows = self.rows(_NAMESPACE, name=namespace)
-            found = verified((row[8:] for row in rows), "namespace")
-            if found and found[0][1] != namespace:
-                raise ValueError("an index of the table namespace leads to another row")
-            if not found and self.rows(FIND_WITHOUT_INDEX, name=namespace):
-                raise ValueError("an index of the table namespace has lost a row")
-            self.ns, _, counter, *self.totals = found[0] if found else (0, namespace, 0, 0, 0, 0)
-            model, origin, revision, sizes, vocabulary, has_expired, withdrawn, latest_said = (
-                rows[0][:8] if rows else (None, "", 0, "{}", 0, 0, None, 0)
-            )
+            found = self.namespace(namespace)
+            self.ns: int = found[0]
+            self.totals: tuple[int, ...] = found[3:6]
+            counter, (model, origin, revision, vocabulary, sizes) = found[2], found[6:11]
+            *opened, has_expired, withdrawn, by_said = found[11:]
             vector_bytes: dict[str, int] = json.loads(sizes)
             if isinstance(as_of, datetime):
-                t_index = latest_said
+                t_index = by_said
             else:
                 t_index = counter if as_of is None else min(as_of, counter)
             self.state: NamespaceState = state_of(
                 t_index, vector_bytes, vocabulary, model, origin, revision
             )
+            self.opened: OpenSession | None = open_session_of(*opened)
         self.is_present = t_index >= counter
         has_withdrawn = not horizon.withdrawn and withdrawn is not None and withdrawn <= t_index
         self.last = max(-1, min(t_index, MAX_T))
@@ -201,7 +212,6 @@ class View(Queries):
         given = {name for name, holds in parts.items() if holds}
         given |= {"hides"} if given - {"past"} else set()
         self.given = frozenset(given | {"bounded"} if given else given)
-        self.visible: LiteralString = with_parts(VISIBLE, self.given)
         self.visible_passage: LiteralString = with_parts(VISIBLE_PASSAGE, self.given)
 
 
