@@ -10,9 +10,10 @@ cuts, the two take turns. No sentence stands there twice: of equal ones of a spe
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain, zip_longest
+from typing import Any
 
 from recallm.model import ConceptRow, Question, StoredStatement
 from recallm.recall.antecedents import RecalledReference, named_references
@@ -64,7 +65,6 @@ def ement_context(
     Scores are None: they would be no probabilities. ``contributions["cosine"]`` says how near a
     statement is, where it is one of the nearest.
     """
-    labels = {concept.name: concept.label for concept in question.concepts}
     sentences = {_EQUALS.key(near.statement) for near in nearest}
     turns = [
         near
@@ -75,10 +75,10 @@ def ement_context(
         if near is not None
     ]
     chosen = fit_in_order(turns, _ement_text, Budget.of(request, request.limit))
-    essential = tuple(
-        RankedConcept.of(row) for row in map(of_entities.concepts.get, labels) if row is not None
-    )
-    return _context(request, _ement_text(chosen), chosen, nearest, labels, essential, {})
+    names = dict.fromkeys(concept.name for concept in question.concepts)
+    rows = [row for row in map(of_entities.concepts.get, names) if row is not None]
+    essential = tuple(map(RankedConcept.of, rows))
+    return _context(request, _ement_text(chosen), chosen, nearest, essential)
 
 
 def nearest_context(nearest: Sequence[NearStatement], request: RecallRequest) -> RecalledContext:
@@ -93,7 +93,7 @@ def nearest_context(nearest: Sequence[NearStatement], request: RecallRequest) ->
 
     chosen = fit_in_order(nearest, text_of, budget)
     named = named_references([near.statement for near in chosen])
-    return _context(request, text_of(chosen), chosen, nearest, {}, (), named)
+    return _context(request, text_of(chosen), chosen, nearest, (), named)
 
 
 def _most_mentioning_first(
@@ -124,42 +124,34 @@ def _context(
     text: str,
     chosen: Sequence[NearStatement],
     nearest: Sequence[NearStatement],
-    labels: Mapping[str, str],
     essential: tuple[RankedConcept, ...],
-    named: Mapping[int, tuple[RecalledReference, ...]],
+    named: Mapping[int, tuple[RecalledReference, ...]] | None = None,
 ) -> RecalledContext:
+    """The context of the chosen statements. ``named`` are the references that the text names, by
+    the key of the statement; None: as each statement has them."""
     if not chosen:
         return RecalledContext(question=request.question)
+    names = {concept.name for concept in essential}
     places = {near.statement.key: number for number, near in enumerate(nearest, start=1)}
+    statements: list[RecalledStatement] = []
+    for near in chosen:
+        row = near.statement
+        path = [f"nearest by embedding: number {places[row.key]}"] if row.key in places else []
+        path += [
+            f"mentions essential concept {mention.label}"
+            for mention in row.concepts
+            if mention.name in names
+        ]
+        given: dict[str, Any] = {"path": tuple(path)}
+        if near.cosine is not None:
+            given["contributions"] = {"cosine": near.cosine}
+        if named and row.key in named:
+            given["references"] = named[row.key]
+        statements.append(RecalledStatement.of(row, **given))
     return RecalledContext(
         question=request.question,
         text=text,
-        statements=tuple(chronological(_recalled(near, places, labels, named) for near in chosen)),
+        statements=tuple(chronological(statements)),
         concepts=essential,
         tokens=request.count_tokens(text),
     )
-
-
-def _recalled(
-    near: NearStatement,
-    places: Mapping[int, int],
-    labels: Mapping[str, str],
-    named: Mapping[int, tuple[RecalledReference, ...]],
-) -> RecalledStatement:
-    recalled = RecalledStatement.of(near.statement)
-    return replace(
-        recalled,
-        contributions=recalled.contributions if near.cosine is None else {"cosine": near.cosine},
-        path=tuple(_path(near.statement, places, labels)),
-        references=named.get(near.statement.key, recalled.references),
-    )
-
-
-def _path(
-    statement: StoredStatement, places: Mapping[int, int], labels: Mapping[str, str]
-) -> Iterator[str]:
-    if statement.key in places:
-        yield f"nearest by embedding: number {places[statement.key]}"
-    for mention in statement.concepts:
-        if mention.name in labels:
-            yield f"mentions essential concept {mention.label}"
