@@ -12,11 +12,11 @@ from dataclasses import replace
 
 from recallm.errors import LLMError, StoreError
 from recallm.ground.config import RecallConfig
-from recallm.model import ConceptRow, Filter, Summary, Trait, WriteSummary
-from recallm.recall.contexts import ConceptContext, concept_contexts
+from recallm.model import Filter, Summary, Trait, WriteSummary
+from recallm.recall.contexts import concept_contexts, sentence
 from recallm.recall.prompts import answer_of, revision_prompt
 from recallm.recall.results import KnowledgeUpdate, Revision
-from recallm.stores.base import GraphReader, GraphStore
+from recallm.stores.base import GraphStore
 
 
 class Reviser:
@@ -72,12 +72,14 @@ class Reviser:
 
     def _revise(self, namespace: str, name: str) -> Revision:
         with self._store.reader(namespace) as reader:
-            read = _read(reader, name)
-        if read is None:
+            concepts = reader.concepts([name])
+            context = concept_contexts(reader, concepts, where=Filter()).get(name)
+        # A server without snapshots may forget the concept between these reads.
+        if not concepts or context is None:
             return _not_revised(name, "the concept was forgotten meanwhile")
-        concept, context = read
+        (concept,) = concepts
         try:
-            text = self._ask(concept.label, context.sentences())
+            text = self._ask(concept.label, map(sentence, context))
         except (LLMError, UnicodeEncodeError) as error:
             return _not_revised(name, str(error))
         if not text:
@@ -108,23 +110,14 @@ def _not_revised(name: str, reason: str) -> Revision:
     return Revision(concept=name, text=None, reason=reason)
 
 
-def _read(reader: GraphReader, name: str) -> tuple[ConceptRow, ConceptContext] | None:
-    concepts = reader.concepts([name])
-    context = concept_contexts(reader, concepts, where=Filter()).get(name)
-    # A server without snapshots may forget the concept between these reads.
-    if not concepts or context is None:
-        return None
-    return concepts[0], context
-
-
 def _parts(sentences: Iterable[str], max_characters: int) -> Iterator[str]:
     part: list[str] = []
     size = 0
-    for sentence in sentences:
-        if part and size + len(sentence) > max_characters:
+    for line in sentences:
+        if part and size + len(line) > max_characters:
             yield "\n".join(part)
             part, size = [], 0
-        part.append(sentence)
-        size += len(sentence) + 1
+        part.append(line)
+        size += len(line) + 1
     if part:
         yield "\n".join(part)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import chain
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -19,7 +20,7 @@ from recallm.errors import InvalidInputError
 from recallm.ground import checks
 from recallm.ground.config import RankingName, RecallConfig
 from recallm.ground.untrusted_text import one_line
-from recallm.model import Question, parse_statement_id, statement_key
+from recallm.model import Question, StoredStatement, parse_statement_id, statement_key
 from recallm.recall.contexts import concept_contexts
 from recallm.recall.prompts import ement_prompt, question_prompt
 from recallm.recall.ranking.budget import wanted_statements
@@ -109,7 +110,8 @@ def _recall_paper(asked: OpenQuestion, request: RecallRequest) -> RecalledContex
         reader, rows, where=request.where, known=request.known, with_summaries=not is_symbolic
     )
     if is_symbolic:
-        stated = {each.key: each for context in contexts.values() for each in context.statements}
+        lines = chain.from_iterable(contexts.values())
+        stated = {row.key: row for row in lines if isinstance(row, StoredStatement)}
         outdated = outdated_statements(reader, index, stated.values())
         contexts = symbolically_revised(contexts, outdated)
     return context_of_concepts(ranked, contexts, request)
