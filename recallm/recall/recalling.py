@@ -120,8 +120,8 @@ def _recall_paper(asked: OpenQuestion, request: RecallRequest) -> RecalledContex
 def _recall_ement(asked: OpenQuestion, request: RecallRequest) -> RecalledContext:
     question, reader, vector, *_ = asked
     nearest = read_nearest(reader, vector, request, wanted=request.config.neighbours)
-    of_entities = read_entity_statements(reader, question, request)
-    return ement_context(question, nearest, of_entities, request)
+    of_entities, entities = read_entity_statements(reader, question, request)
+    return ement_context(question, nearest, of_entities, entities, request)
 
 
 def _recall_nearest(asked: OpenQuestion, request: RecallRequest) -> RecalledContext:

@@ -10,7 +10,8 @@ cuts, the two take turns. No sentence stands there twice: of equal ones of a spe
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import chain, zip_longest
 from typing import Any
@@ -44,39 +45,26 @@ class NearStatement:
     cosine: float | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EntityStatements:
-    """The statements that mention a question's concepts: ``mentioning`` says, by key, how many of
-    them each mentions. ``concepts`` are those that are known, by name."""
-
-    statements: Sequence[StoredStatement]
-    mentioning: Mapping[int, int]
-    concepts: Mapping[str, ConceptRow]
-
-
 def ement_context(
     question: Question,
     nearest: Sequence[NearStatement],
-    of_entities: EntityStatements,
+    of_entities: Sequence[StoredStatement],
+    entities: Mapping[str, ConceptRow],
     request: RecallRequest,
 ) -> RecalledContext:
-    """EMENT's context, of the nearest statements and those of the question's entities.
+    """EMENT's context, of the nearest statements and those that mention ``entities``, the known
+    concepts of the question by name.
 
     Scores are None: they would be no probabilities. ``contributions["cosine"]`` says how near a
     statement is, where it is one of the nearest.
     """
     sentences = {_EQUALS.key(near.statement) for near in nearest}
-    turns = [
-        near
-        for pair in zip_longest(
-            nearest, map(NearStatement, _most_mentioning_first(of_entities, sentences))
-        )
-        for near in pair
-        if near is not None
-    ]
+    others = _most_mentioning_first(of_entities, entities.keys(), besides=sentences)
+    pairs = zip_longest(nearest, map(NearStatement, others))
+    turns = [near for pair in pairs for near in pair if near is not None]
     chosen = fit_in_order(turns, _ement_text, Budget.of(request, request.limit))
     names = dict.fromkeys(concept.name for concept in question.concepts)
-    rows = [row for row in map(of_entities.concepts.get, names) if row is not None]
+    rows = [row for row in map(entities.get, names) if row is not None]
     essential = tuple(map(RankedConcept.of, rows))
     return _context(request, _ement_text(chosen), chosen, nearest, essential)
 
@@ -97,15 +85,16 @@ def nearest_context(nearest: Sequence[NearStatement], request: RecallRequest) ->
 
 
 def _most_mentioning_first(
-    of_entities: EntityStatements, besides: Collection[SentenceKey]
+    statements: Iterable[StoredStatement],
+    entities: AbstractSet[str],
+    *,
+    besides: Collection[SentenceKey],
 ) -> list[StoredStatement]:
     """Each sentence once and none of ``besides``: those that mention most of the entities first, of
     these the newest."""
-    latest = _EQUALS.distinct(of_entities.statements)
-    newest = reversed(
-        chronological(statement for key, statement in latest.items() if key not in besides)
-    )
-    return sorted(newest, key=lambda statement: -of_entities.mentioning[statement.key])
+    latest = _EQUALS.distinct(statements)
+    newest = chronological(row for key, row in latest.items() if key not in besides)[::-1]
+    return sorted(newest, key=lambda row: -len(entities & {each.name for each in row.concepts}))
 
 
 def _ement_text(chosen: Sequence[NearStatement]) -> str:
