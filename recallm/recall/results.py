@@ -185,7 +185,8 @@ class RecalledStatement:
         )
 
 
-def _strongest_first(contributions: Mapping[str, float]) -> list[tuple[str, float]]:
+def strongest_first(contributions: Mapping[str, float]) -> list[tuple[str, float]]:
+    """What each signal added, the greatest part first, without those that added nothing."""
     ordered = sorted(contributions.items(), key=lambda item: (-abs(item[1]), item[0]))
     return [(name, value) for name, value in ordered if value]
 
@@ -325,7 +326,7 @@ class RecalledContext:
                 f"{one_line(statement.text)}"
             )
             if statement.contributions:
-                ordered = _strongest_first(statement.contributions)
+                ordered = strongest_first(statement.contributions)
                 signals = " ".join(f"{name}{value:+.2f}" for name, value in ordered)
                 lines.append(f"    {signals} intercept{self.intercept:+.2f}")
             lines += [f"    {one_line(step)}" for step in statement.path]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from operator import attrgetter
 from typing import Any
@@ -12,7 +12,7 @@ from recallm.facts import Change, Fact, FactMemory
 from recallm.memory import RecallM
 from recallm.model import ConceptRow, Moment, StoredStatement, statement_key
 from recallm.recall.ranking.signals import SIGNALS
-from recallm.recall.results import RecalledContext, RecalledStatement
+from recallm.recall.results import RecalledContext, RecalledStatement, strongest_first
 
 _PAGE = 30
 """Concepts, statements or facts on one page."""
@@ -173,7 +173,10 @@ class MemoryViews:
                 {
                     **each,
                     **_fields(statement, "score path superseded_by"),
-                    "signals": _signals(statement.contributions),
+                    "signals": [
+                        {"name": name, "part": part, "meaning": SIGNALS.get(name, "")}
+                        for name, part in strongest_first(statement.contributions)
+                    ],
                     "links": _links(statement, context),
                 }
                 for each, statement in zip(shown, context.statements, strict=True)
@@ -218,16 +221,6 @@ class MemoryViews:
 
 def _concept(row: ConceptRow) -> Json:
     return _fields(row, "name label t_index statements updates")
-
-
-def _signals(contributions: Mapping[str, float]) -> list[Json]:
-    """What each signal added to the log-odds, the greatest part first."""
-    ordered = sorted(contributions.items(), key=lambda item: (-abs(item[1]), item[0]))
-    return [
-        {"name": name, "part": part, "meaning": SIGNALS.get(name, "")}
-        for name, part in ordered
-        if part
-    ]
 
 
 def _links(statement: RecalledStatement, context: RecalledContext) -> list[list[str]]:
