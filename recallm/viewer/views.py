@@ -24,8 +24,6 @@ _COMPARED = 200
 """The newest concepts, of which the most mentioned are shown first."""
 _LATEST = 8
 """What an overview shows of each kind."""
-_WORDS = 8
-"""Words of a search text whose runs are looked up as labels."""
 _RELATIONS = 20
 """Relations of a subject whose values are shown."""
 _EVIDENCE = 400
@@ -74,7 +72,8 @@ class MemoryViews:
         if text:
             folded = text.casefold()
             parts = [row for row in found if folded in row.label.casefold()]
-            found = tuple({row.name: row for row in (*self._named(text, as_of), *parts)}.values())
+            named = self._memory.concepts([text], as_of=as_of)
+            found = tuple({row.name: row for row in (*named, *parts)}.values())
         return {
             "concepts": [_concept(row) for row in found[skip : skip + _PAGE]],
             "more": len(found) > skip + _PAGE,
@@ -90,16 +89,6 @@ class MemoryViews:
                 for position in range(_STATEMENTS)
             ]
             return reader.statements(keys)[-_LATEST:]
-
-    def _named(self, text: str, as_of: Moment | None) -> Sequence[ConceptRow]:
-        """The concepts that a run of the words of ``text`` names."""
-        words = text.split()[:_WORDS]
-        runs = [
-            " ".join(words[first : first + length])
-            for length in range(len(words), 0, -1)
-            for first in range(len(words) - length + 1)
-        ]
-        return self._memory.concepts([text, *runs], as_of=as_of)
 
     def graph(self, concept: str, limit: int, as_of: Moment | None) -> Json:
         """A concept with at most ``limit`` neighbours, with the values that its relations have or
