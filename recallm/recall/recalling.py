@@ -28,7 +28,6 @@ from recallm.recall.ranking.candidates import Candidates
 from recallm.recall.ranking.ement import ement_context, nearest_context
 from recallm.recall.ranking.linear_model import context_of_statements, rank
 from recallm.recall.ranking.paper import (
-    PARAGRAPH_SEPARATOR,
     context_of_concepts,
     ranked_concepts,
     symbolically_revised,
@@ -75,15 +74,13 @@ class Ranking:
     ``recall`` reads candidates and orders them. ``embeddings`` says whether the memory's embeddings
     are required, used where there are any, or unused. ``has_probabilities``: its scores are
     probabilities, so that ``min_score`` and an order by score mean something. ``prompt`` makes the
-    prompt of ``ask`` from a question and a context. ``separator`` stands between the parts of a
-    context's text.
+    prompt of ``ask`` from a question and a context.
     """
 
     recall: Callable[[OpenQuestion, RecallRequest], RecalledContext]
     embeddings: Literal["required", "optional", "unused"]
     has_probabilities: bool = False
     prompt: Callable[[str, str], str] = question_prompt
-    separator: str = "\n"
 
 
 def _recall_statements(asked: OpenQuestion, request: RecallRequest) -> RecalledContext:
@@ -135,7 +132,7 @@ RANKINGS: Mapping[RankingName, Ranking] = MappingProxyType(
         "statements": Ranking(
             recall=_recall_statements, embeddings="optional", has_probabilities=True
         ),
-        "paper": Ranking(recall=_recall_paper, embeddings="unused", separator=PARAGRAPH_SEPARATOR),
+        "paper": Ranking(recall=_recall_paper, embeddings="unused"),
         "ement": Ranking(recall=_recall_ement, embeddings="required", prompt=ement_prompt),
         "vectors": Ranking(recall=_recall_nearest, embeddings="required"),
     }

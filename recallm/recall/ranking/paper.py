@@ -18,7 +18,7 @@ from recallm.recall.ranking.budget import Budget, EqualSentences, fitting_number
 from recallm.recall.request import RecallRequest
 from recallm.recall.results import RankedConcept, RecalledContext, RecalledStatement, chronological
 
-PARAGRAPH_SEPARATOR = "\n\n"
+_PARAGRAPH_SEPARATOR = "\n\n"
 """Between the contexts of two concepts."""
 
 _Line = tuple[int, StoredStatement | Summary]
@@ -94,7 +94,7 @@ def _text(lines: Sequence[_Line]) -> str:
     paragraphs: dict[int, list[str]] = {}
     for place, line in reversed(lines):
         paragraphs.setdefault(place, []).append(sentence(line))
-    return PARAGRAPH_SEPARATOR.join([CHRONOLOGICAL_PREFIX, *map(" ".join, paragraphs.values())])
+    return _PARAGRAPH_SEPARATOR.join([CHRONOLOGICAL_PREFIX, *map(" ".join, paragraphs.values())])
 
 
 def _statements(
