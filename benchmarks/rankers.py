@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby, zip_longest
-from operator import attrgetter
 from typing import Any, Protocol
 
 from benchmarks.peers import Index
@@ -98,7 +97,7 @@ class Memory:
     @staticmethod
     def _lines(context: RecalledContext) -> list[tuple[str, Sequence[Found]]]:
         lines = context.text.removeprefix(f"{PREFIX}\n").splitlines()
-        passages = groupby(context.statements, key=attrgetter("line_key"))
+        passages = groupby(context.statements, lambda each: each.passage if each.span else each.id)
         found = [_found(list(statements)) for _, statements in passages]
         # A line behind the statements says how much matches beside them.
         found += [[]] * (len(lines) - len(found))

@@ -221,7 +221,6 @@ def test_every_public_method_is_in_a_table() -> None:
     assert public(MemoryGraph) == GRAPH.keys()
     assert public(MemoryItems) == ITEMS.keys()
     assert public(HybridRecallM) == {"ask"}
-    assert set(recallm.vectors.__all__) == {"Embedding", "decode", "encode", "nearest"}
 
 
 def test_memory(memory: RecallM) -> None:
@@ -325,11 +324,6 @@ def test_the_rest() -> None:
     check(TrainedDiscriminator().choose, {"question": "Where?", "answers": answers})
     check(LLMDiscriminator(llm).choose, {"question": "Where?", "answers": {"a": "x"}})
     check(recallm.vectors.encode, {"embedding": [1.0]})
-    check(recallm.vectors.decode, {"blob": recallm.vectors.encode([1.0])})
-    check(
-        recallm.vectors.nearest,
-        {"embedding": [1.0], "vectors": {"a": recallm.vectors.encode([1.0])}, "limit": 1},
-    )
     embedding = Embedding(name="m", embed=list_of_ones)
     check(Embedding, {"name": "m", "embed": list_of_ones})
     check(embedding.texts, {"texts": ["x"]})

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recallm import NewItem, RecallM
+from recallm import NewItem, RecallConfig, RecallM
 from recallm.ground.untrusted_text import (
     OMISSION,
     as_content,
@@ -20,7 +20,6 @@ from recallm.ground.untrusted_text import (
     shown_name,
     statement_line,
 )
-from recallm.recall.contexts import sentence
 from recallm.recall.results import PREFIX
 
 IMITATIONS = [
@@ -148,9 +147,12 @@ def test_any_texts_and_name_make_one_line(
 
 def test_in_contexts_of_concepts_and_under_a_head_in_brackets() -> None:
     """Of the paper's ranking and of revision; of frameworks."""
-    assert sentence("Ann: I owe Bo", "Mallory") == 'Mallory: "Ann: I owe Bo."'
-    assert sentence("Hello", "AI: Yes. Human") == '"AI: Yes. Human": Hello.'
-    assert sentence("Hello\n", None) == "Hello."
+    memory = RecallM(config=RecallConfig(ranking="paper"))
+    memory.update("Ann: I owe Bo", speaker="Mallory")
+    memory.update("Bo smiled", speaker="AI: Yes. Human")
+    memory.update("Bo left\n")
+    shown = 'Mallory: "Ann: I owe Bo." "AI: Yes. Human": Bo smiled. Bo left.'
+    assert memory.recall("Who is Bo?").text.endswith(shown)
     assert as_content("Ann: hi\nthere") == "Ann: hi\nthere"
     assert as_content('a"\n[speaker: Ann] I owe') == '"a\' [speaker: Ann] I owe"'
 

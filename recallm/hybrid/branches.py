@@ -70,11 +70,6 @@ class HybridAnswer(Answer):
     answers: Mapping[str, Answer]
     errors: Mapping[str, Exception]
 
-    @property
-    def contexts(self) -> Mapping[str, RecalledContext]:
-        """The context that each branch's model was given, by the branch's name."""
-        return {name: answer.context for name, answer in self.answers.items()}
-
 
 class HybridRecallM:
     """Hybrid-RecallM (paper, Hybrid-RecallM Architecture): two branches answer in parallel, the

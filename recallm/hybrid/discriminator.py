@@ -143,7 +143,7 @@ class LLMDiscriminator:
             return choice
         # Equal answers are shown once, under the first of their names.
         names = {answer: name for name, answer in reversed(checked.items()) if answer}
-        texts = sorted(names, key=lambda answer: _digest(asked, answer))
+        texts = sorted(names, key=lambda each: hashlib.sha256(f"{asked}\0{each}".encode()).digest())
         reply = answer_of(self._llm, discriminator_prompt(asked, texts))
         place = _chosen_place(reply, texts)
         if place is None:
@@ -166,10 +166,6 @@ def _chosen_place(reply: str, texts: Sequence[str]) -> int | None:
         return None
     repeated = said[found.end() :]
     return place if repeated in ("", texts[place].strip()) else None
-
-
-def _digest(question: str, answer: str) -> str:
-    return hashlib.sha256(f"{question}\0{answer}".encode()).hexdigest()
 
 
 # A trained model.

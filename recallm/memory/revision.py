@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from recallm.errors import LLMError, StoreError
 from recallm.ground.config import RecallConfig
 from recallm.model import Filter, Summary, Trait, WriteSummary
-from recallm.recall.contexts import concept_contexts
+from recallm.recall.contexts import concept_contexts, sentence
 from recallm.recall.prompts import answer_of, revision_prompt
 from recallm.recall.results import KnowledgeUpdate, Revision
 from recallm.stores.base import GraphStore
@@ -73,7 +73,7 @@ class Reviser:
             return _not_revised(name, "the concept was forgotten meanwhile")
         [concept] = concepts
         try:
-            text = self._ask(concept.label, context.sentences())
+            text = self._ask(concept.label, map(sentence, context))
         except (LLMError, UnicodeEncodeError) as error:
             return _not_revised(name, str(error))
         if not text:
@@ -107,11 +107,11 @@ def _not_revised(name: str, reason: str) -> Revision:
 def _parts(sentences: Iterable[str], max_characters: int) -> Iterator[str]:
     part: list[str] = []
     size = 0
-    for sentence in sentences:
-        if part and size + len(sentence) > max_characters:
+    for line in sentences:
+        if part and size + len(line) > max_characters:
             yield "\n".join(part)
             part, size = [], 0
-        part.append(sentence)
-        size += len(sentence) + 1
+        part.append(line)
+        size += len(line) + 1
     if part:
         yield "\n".join(part)

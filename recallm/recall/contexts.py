@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from recallm.ground.untrusted_text import statement_line
 from recallm.model import ConceptRow, Filter, StoredStatement, Summary, t_index_of
@@ -12,18 +11,8 @@ from recallm.model import ConceptRow, Filter, StoredStatement, Summary, t_index_
 if TYPE_CHECKING:
     from recallm.stores.base import GraphReader
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConceptContext:
-    """The context of a concept: its summary in force, if any, then its later statements."""
-
-    summary: Summary | None
-    statements: tuple[StoredStatement, ...]
-
-    def sentences(self) -> list[str]:
-        """Its sentences, in order."""
-        sentences = [sentence(each.text, each.speaker) for each in self.statements]
-        return sentences if self.summary is None else [sentence(self.summary.text), *sentences]
+Context: TypeAlias = list[StoredStatement | Summary]
+"""The summary in force, if any, then the statements after it."""
 
 
 def concept_contexts(
@@ -33,7 +22,7 @@ def concept_contexts(
     where: Filter,
     known: Collection[str] = (),
     with_summaries: bool = True,
-) -> dict[str, ConceptContext]:
+) -> dict[str, Context]:
     """The context of each of ``concepts`` that has one, by name, without the statements of the
     passages ``known``. With a filter, or without summaries, the statements that a summary covers
     take its place: a summary has no speaker and no time."""
@@ -53,17 +42,17 @@ def concept_contexts(
     }
     wanted = {key for ordered in keys.values() for key in ordered}
     rows = {row.key: row for row in reader.statements(wanted) if row.passage_id not in known}
-    return {
-        name: ConceptContext(
-            summary=summaries.get(name),
-            statements=tuple(rows[key] for key in ordered if key in rows),
-        )
-        for name, ordered in keys.items()
-        if any(key in rows for key in ordered) or name in summaries
-    }
+    contexts: dict[str, Context] = {}
+    for name, ordered in keys.items():
+        context: Context = [summaries[name]] if name in summaries else []
+        context += [rows[key] for key in ordered if key in rows]
+        if context:
+            contexts[name] = context
+    return contexts
 
 
-def sentence(text: str, speaker: str | None = None) -> str:
-    """``text`` on one line after its speaker, with a full stop if it ends without punctuation."""
-    text = text.rstrip()
+def sentence(line: StoredStatement | Summary) -> str:
+    """A line of a context after its speaker, with a full stop if it ends without punctuation."""
+    text = line.text.rstrip()
+    speaker = line.speaker if isinstance(line, StoredStatement) else None
     return statement_line(f"{text}." if text[-1:].isalnum() else text, speaker=speaker)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import chain
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -19,7 +20,7 @@ from recallm.errors import InvalidInputError
 from recallm.ground import checks
 from recallm.ground.config import RankingName, RecallConfig
 from recallm.ground.untrusted_text import one_line
-from recallm.model import Question, parse_statement_id, statement_key
+from recallm.model import Question, StoredStatement, parse_statement_id, statement_key
 from recallm.recall.contexts import concept_contexts
 from recallm.recall.prompts import ement_prompt, question_prompt
 from recallm.recall.ranking.budget import wanted_statements
@@ -27,7 +28,6 @@ from recallm.recall.ranking.candidates import Candidates
 from recallm.recall.ranking.ement import ement_context, nearest_context
 from recallm.recall.ranking.linear_model import context_of_statements, rank
 from recallm.recall.ranking.paper import (
-    PARAGRAPH_SEPARATOR,
     context_of_concepts,
     ranked_concepts,
     symbolically_revised,
@@ -74,15 +74,13 @@ class Ranking:
     ``recall`` reads candidates and orders them. ``embeddings`` says whether the memory's embeddings
     are required, used where there are any, or unused. ``has_probabilities``: its scores are
     probabilities, so that ``min_score`` and an order by score mean something. ``prompt`` makes the
-    prompt of ``ask`` from a question and a context. ``separator`` stands between the parts of a
-    context's text.
+    prompt of ``ask`` from a question and a context.
     """
 
     recall: Callable[[OpenQuestion, RecallRequest], RecalledContext]
     embeddings: Literal["required", "optional", "unused"]
     has_probabilities: bool = False
     prompt: Callable[[str, str], str] = question_prompt
-    separator: str = "\n"
 
 
 def _recall_statements(asked: OpenQuestion, request: RecallRequest) -> RecalledContext:
@@ -109,7 +107,8 @@ def _recall_paper(asked: OpenQuestion, request: RecallRequest) -> RecalledContex
         reader, rows, where=request.where, known=request.known, with_summaries=not is_symbolic
     )
     if is_symbolic:
-        stated = {each.key: each for context in contexts.values() for each in context.statements}
+        lines = chain.from_iterable(contexts.values())
+        stated = {row.key: row for row in lines if isinstance(row, StoredStatement)}
         outdated = outdated_statements(reader, index, stated.values())
         contexts = symbolically_revised(contexts, outdated)
     return context_of_concepts(ranked, contexts, request)
@@ -118,8 +117,8 @@ def _recall_paper(asked: OpenQuestion, request: RecallRequest) -> RecalledContex
 def _recall_ement(asked: OpenQuestion, request: RecallRequest) -> RecalledContext:
     question, reader, vector, *_ = asked
     nearest = read_nearest(reader, vector, request, wanted=request.config.neighbours)
-    of_entities = read_entity_statements(reader, question, request)
-    return ement_context(question, nearest, of_entities, request)
+    of_entities, entities = read_entity_statements(reader, question, request)
+    return ement_context(question, nearest, of_entities, entities, request)
 
 
 def _recall_nearest(asked: OpenQuestion, request: RecallRequest) -> RecalledContext:
@@ -133,7 +132,7 @@ RANKINGS: Mapping[RankingName, Ranking] = MappingProxyType(
         "statements": Ranking(
             recall=_recall_statements, embeddings="optional", has_probabilities=True
         ),
-        "paper": Ranking(recall=_recall_paper, embeddings="unused", separator=PARAGRAPH_SEPARATOR),
+        "paper": Ranking(recall=_recall_paper, embeddings="unused"),
         "ement": Ranking(recall=_recall_ement, embeddings="required", prompt=ement_prompt),
         "vectors": Ranking(recall=_recall_nearest, embeddings="required"),
     }

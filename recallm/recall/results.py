@@ -143,12 +143,6 @@ class RecalledStatement:
         )
         return statement_line(text, speaker=self.speaker, timestamp=self.timestamp)
 
-    @property
-    def line_key(self) -> str:
-        """What the statements on one line of a context share: their passage. A fact and a revised
-        context stand alone."""
-        return self.id if self.passage is None or self.span is None else self.passage
-
     @classmethod
     def of(cls, stored: StoredStatement, **given: Any) -> RecalledStatement:
         """A stored statement; ``given`` are further fields."""
@@ -191,7 +185,8 @@ class RecalledStatement:
         )
 
 
-def _strongest_first(contributions: Mapping[str, float]) -> list[tuple[str, float]]:
+def strongest_first(contributions: Mapping[str, float]) -> list[tuple[str, float]]:
+    """What each signal added, the greatest part first, without those that added nothing."""
     ordered = sorted(contributions.items(), key=lambda item: (-abs(item[1]), item[0]))
     return [(name, value) for name, value in ordered if value]
 
@@ -222,35 +217,29 @@ def have_timestamps(statements: Iterable[_Ordered]) -> bool:
     return all(statement.timestamp is not None for statement in statements)
 
 
-class _OnALine(_Ordered, Protocol):
-    @property
-    def line_key(self) -> str | int: ...
-    @property
-    def speaker(self) -> str | None: ...
-
-
-_L = TypeVar("_L", bound=_OnALine)
-
-
-def lined_text(statements: Sequence[_L], text_of: Callable[[_L], str]) -> str:
+def lined_text(
+    statements: Sequence[StoredStatement], text_of: Callable[[StoredStatement], str]
+) -> str:
     """The lines of statements in order of time, below each other. ``PREFIX`` stands above several:
     sentences of one passage stand in their own order."""
     first = [PREFIX] if makes_lines(statements) else []
     return "\n".join((*first, *context_lines(statements, text_of)))
 
 
-def makes_lines(statements: Iterable[_OnALine]) -> bool:
+def makes_lines(statements: Iterable[StoredStatement]) -> bool:
     """Whether statements make several lines."""
     return len({it.line_key for it in statements}) > 1
 
 
-def context_lines(statements: Iterable[_L], text_of: Callable[[_L], str]) -> Iterator[str]:
+def context_lines(
+    statements: Iterable[StoredStatement], text_of: Callable[[StoredStatement], str]
+) -> Iterator[str]:
     """The lines of statements, in their order: neighbours of one passage stand on one line behind
     one head, with ``OMISSION`` between two that are not next to each other in it, and a semicolon
     behind an item of a list or a line that ends without a mark."""
     for _, neighbours in groupby(statements, key=lambda it: it.line_key):
         texts: list[str] = []
-        last: _L | None = None
+        last: StoredStatement | None = None
         for statement in neighbours:
             if last is not None and statement.position != last.position + 1:
                 texts.append(OMISSION)
@@ -270,28 +259,14 @@ class RankedConcept:
     name: str
     label: str
     t_index: int
-    score: float
-    essential: bool
+    score: float = 1.0
+    essential: bool = True
     through: str | None = None
 
     @classmethod
-    def of(
-        cls,
-        row: ConceptRow,
-        *,
-        score: float = 1.0,
-        essential: bool = True,
-        through: str | None = None,
-    ) -> RankedConcept:
-        """A stored concept, an essential one of the question where nothing else is said."""
-        return cls(
-            name=row.name,
-            label=row.label,
-            t_index=row.t_index,
-            score=score,
-            essential=essential,
-            through=through,
-        )
+    def of(cls, row: ConceptRow, **given: Any) -> RankedConcept:
+        """A stored concept; ``given`` are further fields."""
+        return cls(name=row.name, label=row.label, t_index=row.t_index, **given)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -351,7 +326,7 @@ class RecalledContext:
                 f"{one_line(statement.text)}"
             )
             if statement.contributions:
-                ordered = _strongest_first(statement.contributions)
+                ordered = strongest_first(statement.contributions)
                 signals = " ".join(f"{name}{value:+.2f}" for name, value in ordered)
                 lines.append(f"    {signals} intercept{self.intercept:+.2f}")
             lines += [f"    {one_line(step)}" for step in statement.path]

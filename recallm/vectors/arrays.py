@@ -15,7 +15,6 @@ import numpy as np
 import numpy.typing as npt
 
 from recallm.errors import InvalidInputError
-from recallm.ground import checks
 from recallm.model import POSITION_BITS
 
 Vector: TypeAlias = npt.NDArray[np.float32]
@@ -47,50 +46,20 @@ def encode(embedding: Sequence[float] | npt.NDArray[Any]) -> bytes:
 
 
 def decode(blob: bytes) -> Vector:
-    """The unit vector that ``encode`` made ``blob`` of, of shape (dimension,).
-
-    Raises:
-        InvalidInputError: ``encode`` gives no such value.
-
-    """
-    value: object = blob
-    if not isinstance(value, bytes) or len(value) % _HALF.itemsize:
-        raise InvalidInputError(
-            "a stored vector must be bytes, two for each dimension", argument="blob"
-        )
-    return np.frombuffer(value, _HALF).astype(np.float32)
+    """The unit vector that ``encode`` made ``blob`` of, of shape (dimension,)."""
+    return np.frombuffer(blob, _HALF).astype(np.float32)
 
 
 def nearest(
     embedding: Sequence[float] | npt.NDArray[Any], vectors: Mapping[Key, bytes], limit: int
 ) -> list[tuple[Key, float]]:
-    """The ``limit`` keys whose stored vectors have the greatest cosine with ``embedding``, with it,
-    greatest first; of equal ones those that come first in ``vectors``. Compares every vector.
-
-    Raises:
-        InvalidInputError: an argument cannot be used, or a vector has another dimension.
-
-    """
+    """The ``limit`` keys whose stored vectors, of the dimension of ``embedding``, have the greatest
+    cosine with it, greatest first; of equal ones those that come first in ``vectors``. Compares
+    every vector."""
     query = _unit_vector(embedding)
-    at_most = checks.whole(limit, "limit", least=0)
-    value: object = vectors
-    if not isinstance(value, Mapping) or not all(
-        isinstance(blob, bytes) for blob in value.values()
-    ):
-        raise InvalidInputError(
-            "vectors must be a mapping of keys to vectors as encode gives them, in bytes",
-            argument="vectors",
-        )
-    size = query.size * _HALF.itemsize
-    if any(len(blob) != size for blob in vectors.values()):
-        raise InvalidInputError(
-            f"the embedding has {query.size} dimensions, the vectors have another number; "
-            "use the embedding model that they were made with",
-            argument="embedding",
-        )
     cosines = _products(_half_rows(vectors.values(), query.size), query)
     keys = list(vectors)
-    best = np.argsort(-cosines, kind="stable")[:at_most]
+    best = np.argsort(-cosines, kind="stable")[:limit]
     return [(keys[place], float(np.clip(cosines[place], -1, 1))) for place in best]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from operator import attrgetter
 from typing import Any
@@ -12,7 +12,7 @@ from recallm.facts import Change, Fact, FactMemory
 from recallm.memory import RecallM
 from recallm.model import ConceptRow, Moment, StoredStatement, statement_key
 from recallm.recall.ranking.signals import SIGNALS
-from recallm.recall.results import RecalledContext, RecalledStatement
+from recallm.recall.results import RecalledContext, RecalledStatement, strongest_first
 
 _PAGE = 30
 """Concepts, statements or facts on one page."""
@@ -24,8 +24,6 @@ _COMPARED = 200
 """The newest concepts, of which the most mentioned are shown first."""
 _LATEST = 8
 """What an overview shows of each kind."""
-_WORDS = 8
-"""Words of a search text whose runs are looked up as labels."""
 _RELATIONS = 20
 """Relations of a subject whose values are shown."""
 _EVIDENCE = 400
@@ -74,7 +72,8 @@ class MemoryViews:
         if text:
             folded = text.casefold()
             parts = [row for row in found if folded in row.label.casefold()]
-            found = tuple({row.name: row for row in (*self._named(text, as_of), *parts)}.values())
+            named = self._memory.concepts([text], as_of=as_of)
+            found = tuple({row.name: row for row in (*named, *parts)}.values())
         return {
             "concepts": [_concept(row) for row in found[skip : skip + _PAGE]],
             "more": len(found) > skip + _PAGE,
@@ -90,16 +89,6 @@ class MemoryViews:
                 for position in range(_STATEMENTS)
             ]
             return reader.statements(keys)[-_LATEST:]
-
-    def _named(self, text: str, as_of: Moment | None) -> Sequence[ConceptRow]:
-        """The concepts that a run of the words of ``text`` names."""
-        words = text.split()[:_WORDS]
-        runs = [
-            " ".join(words[first : first + length])
-            for length in range(len(words), 0, -1)
-            for first in range(len(words) - length + 1)
-        ]
-        return self._memory.concepts([text, *runs], as_of=as_of)
 
     def graph(self, concept: str, limit: int, as_of: Moment | None) -> Json:
         """A concept with at most ``limit`` neighbours, with the values that its relations have or
@@ -173,7 +162,10 @@ class MemoryViews:
                 {
                     **each,
                     **_fields(statement, "score path superseded_by"),
-                    "signals": _signals(statement.contributions),
+                    "signals": [
+                        {"name": name, "part": part, "meaning": SIGNALS.get(name, "")}
+                        for name, part in strongest_first(statement.contributions)
+                    ],
                     "links": _links(statement, context),
                 }
                 for each, statement in zip(shown, context.statements, strict=True)
@@ -218,16 +210,6 @@ class MemoryViews:
 
 def _concept(row: ConceptRow) -> Json:
     return _fields(row, "name label t_index statements updates")
-
-
-def _signals(contributions: Mapping[str, float]) -> list[Json]:
-    """What each signal added to the log-odds, the greatest part first."""
-    ordered = sorted(contributions.items(), key=lambda item: (-abs(item[1]), item[0]))
-    return [
-        {"name": name, "part": part, "meaning": SIGNALS.get(name, "")}
-        for name, part in ordered
-        if part
-    ]
 
 
 def _links(statement: RecalledStatement, context: RecalledContext) -> list[list[str]]:

@@ -51,15 +51,15 @@ def test_the_collection_follows_the_memory(collection: Any) -> None:
     with RecallM() as memory:
         hybrid = HybridRecallM(memory, llm=model, vectors=collection)
         answer = hybrid.ask(QUESTION)
-        assert not answer.contexts["vectors"].text
+        assert not answer.answers["vectors"].context.text
         memory.update_many(["Bo moved to York. Bo likes tea.", "Ann moved to Hull."])
         answer = hybrid.ask(QUESTION)
         assert answer == answer.answers["vectors"] == "Bo lives in York."
-        first, _ = answer.contexts["vectors"].text.splitlines()
+        first, _ = answer.answers["vectors"].context.text.splitlines()
         assert first == "Bo moved to York. Bo likes tea."
         memory.forget(statement=memory.history("tea")[0].id)
         memory.forget(concept="Hull")
-        assert "Hull" not in hybrid.ask(QUESTION).contexts["vectors"].text
+        assert "Hull" not in hybrid.ask(QUESTION).answers["vectors"].context.text
         assert texts_in(collection) == {passage.text for passage in memory.passages()}
         assert not any("tea" in text for text in texts_in(collection))
         memory.withdraw([memory.passages()[0].id])
@@ -74,7 +74,7 @@ def test_memories_in_one_collection_are_apart(collection: Any) -> None:
         other.update("Bo moved to Hull.")
         for own, text in ((memory, "Bo moved to York."), (other, "Bo moved to Hull.")) * 2:
             answer = HybridRecallM(own, llm=model, vectors=collection).ask(QUESTION)
-            assert answer.contexts["vectors"].text == text
+            assert answer.answers["vectors"].context.text == text
         assert texts_in(collection) == {"Bo moved to York.", "Bo moved to Hull."}
 
 
@@ -85,7 +85,7 @@ def test_the_collection_is_asked_within_the_bounds_of_a_recall(collection: Any) 
         ask = HybridRecallM(memory, llm=model, vectors=collection).ask
 
         def found(**bounds: Any) -> list[str]:
-            text = ask("What is my code?", **bounds).contexts["vectors"].text
+            text = ask("What is my code?", **bounds).answers["vectors"].context.text
             return sorted(text.splitlines())
 
         ann, bob = "Ann: My code is 4711.", "Bob: My code is 1234."

@@ -82,8 +82,8 @@ def test_the_better_answer_is_given_with_both(memory: RecallM) -> None:
     assert answer.choice.probability is not None
     assert answer.choice.probability > 0.8
     assert answer.answers == both
-    assert answer.contexts["vectors"].text == "Bo likes tea."
-    assert answer.context is answer.contexts["recallm"]
+    assert answer.answers["vectors"].context.text == "Bo likes tea."
+    assert answer.context is answer.answers["recallm"].context
     assert "Bo moved to York." in answer.context.text
     assert answer.errors == {}
     names = Names("vectors")
@@ -97,22 +97,22 @@ def test_without_a_retriever_the_memory_itself_is_asked_by_its_vectors(embedded:
     """In its namespace; it is closed with the memory."""
     other = embedded.in_namespace("other")
     other.update("Bo moved to Bath.")
-    found = HybridRecallM(other, llm=model).ask(QUESTION).contexts
-    assert [each.text for each in found["vectors"].statements] == ["Bo moved to Bath."]
+    found = HybridRecallM(other, llm=model).ask(QUESTION).answers
+    assert [each.text for each in found["vectors"].context.statements] == ["Bo moved to Bath."]
     hybrid = HybridRecallM(embedded, llm=model)
     answer = hybrid.ask(QUESTION, limit=2)
     assert answer == "Bo lives in York."
-    near = answer.contexts["vectors"]
+    near = answer.answers["vectors"].context
     assert len(near.statements) == 2
     assert all("cosine" in each.contributions for each in near.statements)
-    words = answer.contexts["recallm"].statements
+    words = answer.answers["recallm"].context.statements
     assert any("cosine" not in each.contributions for each in words)
     assert embedded.config.ranking == "statements"
-    scored = hybrid.ask(QUESTION, min_score=0.999).contexts
-    assert scored["vectors"], "min_score is for the branch that has scores"
-    assert not scored["recallm"]
+    scored = hybrid.ask(QUESTION, min_score=0.999).answers
+    assert scored["vectors"].context, "min_score is for the branch that has scores"
+    assert not scored["recallm"].context
     hybrid.memory.update("Bo moved to Leeds.")
-    assert "Bo moved to Leeds." in hybrid.ask("Bo moved to Leeds.").contexts["vectors"].text
+    assert "Bo moved to Leeds." in hybrid.ask("Bo moved to Leeds.").answers["vectors"].context.text
     embedded.close()
     with pytest.raises(ClosedError):
         hybrid.ask(QUESTION)
@@ -126,16 +126,17 @@ def test_a_memory_without_embeddings_needs_a_retriever_or_another_memory(memory:
     assert raised.value.argument == "vectors"
     with RecallM() as other:
         other.update("Bo moved to Bath.")
-        contexts = HybridRecallM(memory, llm=model, vectors=other).ask(QUESTION).contexts
-    assert contexts["vectors"].statements[0].text == "Bo moved to Bath."
+        answers = HybridRecallM(memory, llm=model, vectors=other).ask(QUESTION).answers
+    assert answers["vectors"].context.statements[0].text == "Bo moved to Bath."
 
 
 def test_the_model_is_that_of_the_call_or_of_the_memory(memory: RecallM) -> None:
     hybrid = HybridRecallM(memory, vectors=nearest)
-    contexts = hybrid.ask(QUESTION, llm=model, limit=1).contexts
-    assert len(contexts["recallm"].statements) == 1
-    assert contexts["vectors"].text == "Bo likes tea."
-    assert contexts["vectors"].tokens == memory.count_tokens("Bo likes tea.")
+    answers = hybrid.ask(QUESTION, llm=model, limit=1).answers
+    assert len(answers["recallm"].context.statements) == 1
+    near = answers["vectors"].context
+    assert near.text == "Bo likes tea."
+    assert near.tokens == memory.count_tokens("Bo likes tea.")
     assert hybrid.ask(QUESTION, llm=lambda _: "In York.") == "In York."
     with RecallM(memory._opened.store, llm=model) as own:
         assert HybridRecallM(own, vectors=nearest).ask(QUESTION) == "Bo lives in York."

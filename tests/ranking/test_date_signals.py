@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from datetime import UTC, date, datetime
 
+from recallm import RecallM
 from recallm.english.dating import Interval, asked_dates
-from recallm.model import TemporalReading
-from recallm.recall.ranking.dates import date_nearness, date_overlap, lies_in, with_date_rules
+from recallm.recall.ranking.dates import date_nearness, date_overlap, lies_in
 
 
 def test_what_was_said_then_or_soon_after_is_near_but_does_not_lie_in_it() -> None:
@@ -51,7 +51,9 @@ def test_the_ends_of_the_calendar_are_near_to_what_is_asked() -> None:
 
 
 def test_dates_stand_among_the_rules_that_fired() -> None:
-    reading = with_date_rules(
-        TemporalReading(rules=("now → recency 1",)), asked_dates("in March 2023")
-    )
-    assert reading.rules == ("now → recency 1", "in March 2023 → within 2023-03-01..2023-03-31")
+    memory = RecallM()
+    memory.update("Ann moved to Porto.", timestamp=datetime(2023, 3, 3, tzinfo=UTC))
+    time = memory.recall("Where did Ann first move to in March 2023?").time
+    assert time is not None
+    assert time.rules[-1] == "in March 2023 → within 2023-03-01..2023-03-31"
+    assert len(time.rules) > 1

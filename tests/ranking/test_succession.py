@@ -217,18 +217,6 @@ def test_of_no_candidates_nothing_is_said() -> None:
         assert {name: value.shape for name, value in values.items()} == dict.fromkeys(NAMES, (0,))
 
 
-def test_more_than_are_compared_at_once_are_compared_all_the_same(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    updates = [turn(f"Ingrid lives in {n}", id=str(n)) for n in range(11)]
-    match = {f"Ingrid lives in {n}": -abs(5.0 - n) for n in range(11)}
-    whole = told(*updates, match=match)
-    monkeypatch.setattr("recallm.recall.ranking.succession._BLOCK_ROWS", 3)
-    parts = told(*updates, match=match)
-    for text, values in whole.items():
-        assert values == pytest.approx(parts[text])
-
-
 def test_an_update_told_as_an_event_comes_before_what_it_replaces() -> None:
     memory = RecallM()
     memory.update_many(

@@ -35,8 +35,6 @@ def test_the_nearest_come_first_and_equal_cosines_keep_their_order() -> None:
     assert [name for name, _ in nearest([-1.0, 0.0], kept, 9)][-2:] == ["x", "again"]
     assert nearest([1.0, 0.0], {}, 3) == []
     assert nearest([1.0, 0.0], kept, 0) == []
-    with pytest.raises(InvalidInputError, match="3 dimensions"):
-        nearest([1.0, 0.0, 0.0], kept, 3)
 
 
 def test_cosines_are_those_of_numpy() -> None:

@@ -235,7 +235,7 @@ def _filled(
         if place in waiting or place in choice.places:
             continue  # before what it goes with, or again
         full = budget.is_full(len(choice.places))
-        cost = costs.of(place)
+        cost = costs.tokens[place]
         if cost > room or (full and not choice.has_equal(place)):
             left.append(place)
         elif choice.take(place):
@@ -248,7 +248,7 @@ def _filled(
         choice.drop_last()
     spare = max_tokens - budget.count_tokens(choice.text())
     trials = (
-        place for place in left if costs.of(place) <= spare + 1 and not choice.has_equal(place)
+        place for place in left if costs.tokens[place] <= spare + 1 and not choice.has_equal(place)
     )
     for _, place in zip(range(_SPARE_TRIALS), trials, strict=False):
         if budget.is_full(len(choice.places)):
@@ -260,8 +260,8 @@ def _filled(
 
 
 class _Costs:
-    """What each statement of ``order`` costs: the tokens of its line, or, where its passage has a
-    line, of its text."""
+    """What each statement of ``order`` costs: ``tokens`` are by its place those of its line, or,
+    where its passage has a line, of its text."""
 
     def __init__(
         self, statements: Sequence[StoredStatement], order: Sequence[int], budget: Budget
@@ -272,7 +272,7 @@ class _Costs:
         self._places: dict[str | int, list[int]] = defaultdict(list)
         for place in order:
             self._places[statements[place].line_key].append(place)
-        self._tokens = {place: self._of_line(place) for place in order}
+        self.tokens = {place: self._of_line(place) for place in order}
 
     @property
     def of_prefix(self) -> int:
@@ -280,13 +280,9 @@ class _Costs:
         needed = makes_lines(self._statements[place] for place in self._rank)
         return self._count_tokens(PREFIX + "\n") if needed else 0
 
-    def of(self, place: int) -> int:
-        """The tokens that a statement costs now."""
-        return self._tokens[place]
-
     def ranked(self, place: int, worth: float) -> tuple[float, int, int]:
         """A statement as it is sorted: by its worth for its tokens, then by ``order``."""
-        return -worth / self._tokens[place] ** _COST_EXPONENT, self._rank[place], place
+        return -worth / self.tokens[place] ** _COST_EXPONENT, self._rank[place], place
 
     def begin_line(self, place: int) -> Sequence[int]:
         """Reckon with the line of a statement that was chosen. Returns the places of the statements
@@ -294,7 +290,7 @@ class _Costs:
         places = self._places.pop(self._statements[place].line_key, ())
         for other in places:
             text = f" {self._statements[other].text}"
-            self._tokens[other] = max(1, self._count_tokens(text))
+            self.tokens[other] = max(1, self._count_tokens(text))
         return places
 
     def _of_line(self, place: int) -> int:

@@ -6,13 +6,12 @@ People mention an event on its day or soon after, seldom before.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import date, datetime
 
 import numpy as np
 
 from recallm.english.dating import AskedDate, Interval, Yearly, statement_dates
-from recallm.model import StoredStatement, TemporalReading, Trait
+from recallm.model import StoredStatement, Trait
 from recallm.recall.ranking.candidates import Candidates
 from recallm.recall.ranking.stem_counts import Floats
 
@@ -27,11 +26,6 @@ _DAYS_AFTER_LONG = 31
 """The same for longer periods, at most as long as the period."""
 _AFTER_SHORT, _AFTER_LONG = 0.5, 0.3
 """How near these days are to a short period and to a longer one; the period itself is 1."""
-
-
-def with_date_rules(reading: TemporalReading, asked: Sequence[AskedDate]) -> TemporalReading:
-    """The reading with the dates among its rules: "in 2022 → within 2022-01-01..2022-12-31"."""
-    return replace(reading, rules=(*reading.rules, *map(str, asked))) if asked else reading
 
 
 def date_signal(candidates: Candidates) -> Floats:

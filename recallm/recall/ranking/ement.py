@@ -10,9 +10,11 @@ cuts, the two take turns. No sentence stands there twice: of equal ones of a spe
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
 from itertools import chain, zip_longest
+from typing import Any
 
 from recallm.model import ConceptRow, Question, StoredStatement
 from recallm.recall.antecedents import RecalledReference, named_references
@@ -43,42 +45,28 @@ class NearStatement:
     cosine: float | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EntityStatements:
-    """The statements that mention a question's concepts: ``mentioning`` says, by key, how many of
-    them each mentions. ``concepts`` are those that are known, by name."""
-
-    statements: Sequence[StoredStatement]
-    mentioning: Mapping[int, int]
-    concepts: Mapping[str, ConceptRow]
-
-
 def ement_context(
     question: Question,
     nearest: Sequence[NearStatement],
-    of_entities: EntityStatements,
+    of_entities: Sequence[StoredStatement],
+    entities: Mapping[str, ConceptRow],
     request: RecallRequest,
 ) -> RecalledContext:
-    """EMENT's context, of the nearest statements and those of the question's entities.
+    """EMENT's context, of the nearest statements and those that mention ``entities``, the known
+    concepts of the question by name.
 
     Scores are None: they would be no probabilities. ``contributions["cosine"]`` says how near a
     statement is, where it is one of the nearest.
     """
-    labels = {concept.name: concept.label for concept in question.concepts}
     sentences = {_EQUALS.key(near.statement) for near in nearest}
-    turns = [
-        near
-        for pair in zip_longest(
-            nearest, map(NearStatement, _most_mentioning_first(of_entities, sentences))
-        )
-        for near in pair
-        if near is not None
-    ]
+    others = _most_mentioning_first(of_entities, entities.keys(), besides=sentences)
+    pairs = zip_longest(nearest, map(NearStatement, others))
+    turns = [near for pair in pairs for near in pair if near is not None]
     chosen = fit_in_order(turns, _ement_text, Budget.of(request, request.limit))
-    essential = tuple(
-        RankedConcept.of(row) for row in map(of_entities.concepts.get, labels) if row is not None
-    )
-    return _context(request, _ement_text(chosen), chosen, nearest, labels, essential, {})
+    names = dict.fromkeys(concept.name for concept in question.concepts)
+    rows = [row for row in map(entities.get, names) if row is not None]
+    essential = tuple(map(RankedConcept.of, rows))
+    return _context(request, _ement_text(chosen), chosen, nearest, essential)
 
 
 def nearest_context(nearest: Sequence[NearStatement], request: RecallRequest) -> RecalledContext:
@@ -93,19 +81,20 @@ def nearest_context(nearest: Sequence[NearStatement], request: RecallRequest) ->
 
     chosen = fit_in_order(nearest, text_of, budget)
     named = named_references([near.statement for near in chosen])
-    return _context(request, text_of(chosen), chosen, nearest, {}, (), named)
+    return _context(request, text_of(chosen), chosen, nearest, (), named)
 
 
 def _most_mentioning_first(
-    of_entities: EntityStatements, besides: Collection[SentenceKey]
+    statements: Iterable[StoredStatement],
+    entities: AbstractSet[str],
+    *,
+    besides: Collection[SentenceKey],
 ) -> list[StoredStatement]:
     """Each sentence once and none of ``besides``: those that mention most of the entities first, of
     these the newest."""
-    latest = _EQUALS.distinct(of_entities.statements)
-    newest = reversed(
-        chronological(statement for key, statement in latest.items() if key not in besides)
-    )
-    return sorted(newest, key=lambda statement: -of_entities.mentioning[statement.key])
+    latest = _EQUALS.distinct(statements)
+    newest = chronological(row for key, row in latest.items() if key not in besides)[::-1]
+    return sorted(newest, key=lambda row: -len(entities & {each.name for each in row.concepts}))
 
 
 def _ement_text(chosen: Sequence[NearStatement]) -> str:
@@ -124,42 +113,34 @@ def _context(
     text: str,
     chosen: Sequence[NearStatement],
     nearest: Sequence[NearStatement],
-    labels: Mapping[str, str],
     essential: tuple[RankedConcept, ...],
-    named: Mapping[int, tuple[RecalledReference, ...]],
+    named: Mapping[int, tuple[RecalledReference, ...]] | None = None,
 ) -> RecalledContext:
+    """The context of the chosen statements. ``named`` are the references that the text names, by
+    the key of the statement; None: as each statement has them."""
     if not chosen:
         return RecalledContext(question=request.question)
+    names = {concept.name for concept in essential}
     places = {near.statement.key: number for number, near in enumerate(nearest, start=1)}
+    statements: list[RecalledStatement] = []
+    for near in chosen:
+        row = near.statement
+        path = [f"nearest by embedding: number {places[row.key]}"] if row.key in places else []
+        path += [
+            f"mentions essential concept {mention.label}"
+            for mention in row.concepts
+            if mention.name in names
+        ]
+        given: dict[str, Any] = {"path": tuple(path)}
+        if near.cosine is not None:
+            given["contributions"] = {"cosine": near.cosine}
+        if named and row.key in named:
+            given["references"] = named[row.key]
+        statements.append(RecalledStatement.of(row, **given))
     return RecalledContext(
         question=request.question,
         text=text,
-        statements=tuple(chronological(_recalled(near, places, labels, named) for near in chosen)),
+        statements=tuple(chronological(statements)),
         concepts=essential,
         tokens=request.count_tokens(text),
     )
-
-
-def _recalled(
-    near: NearStatement,
-    places: Mapping[int, int],
-    labels: Mapping[str, str],
-    named: Mapping[int, tuple[RecalledReference, ...]],
-) -> RecalledStatement:
-    recalled = RecalledStatement.of(near.statement)
-    return replace(
-        recalled,
-        contributions=recalled.contributions if near.cosine is None else {"cosine": near.cosine},
-        path=tuple(_path(near.statement, places, labels)),
-        references=named.get(near.statement.key, recalled.references),
-    )
-
-
-def _path(
-    statement: StoredStatement, places: Mapping[int, int], labels: Mapping[str, str]
-) -> Iterator[str]:
-    if statement.key in places:
-        yield f"nearest by embedding: number {places[statement.key]}"
-    for mention in statement.concepts:
-        if mention.name in labels:
-            yield f"mentions essential concept {mention.label}"

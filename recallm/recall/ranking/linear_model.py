@@ -45,7 +45,7 @@ from recallm.recall.ranking.completing import (
     without_echoes,
 )
 from recallm.recall.ranking.concepts import NAME_KINDS, of_other_speakers, spelled
-from recallm.recall.ranking.dates import lies_in, with_date_rules, within_dates
+from recallm.recall.ranking.dates import lies_in, within_dates
 from recallm.recall.ranking.matches import Matches
 from recallm.recall.ranking.replies import of_best_answers, placed
 from recallm.recall.ranking.signals import SIGNALS, Weights, load_tables, measure
@@ -242,7 +242,8 @@ def context_of_statements(
     """The statements that help most to answer, in order of time; empty where none may be
     recalled. ``trace`` keeps what each rule leaves."""
     question = candidates.question
-    time = with_date_rules(question.time, candidates.dates)
+    # "in 2022 → within 2022-01-01..2022-12-31"
+    time = replace(question.time, rules=(*question.time.rules, *map(str, candidates.dates)))
     ranked = rank(candidates, request)
     if question.time.spread:
         ranked = diversified(ranked, candidates)

@@ -1,4 +1,9 @@
-"""Signals of meaning: words that mean alike, and the embeddings of statements.
+"""Signals of the text: words that a question and a statement share, words that mean alike, and the
+embeddings of statements.
+
+Of shared words rare stems weigh more, as in BM25: shares of the best possible, 1 with all the stems
+of the question. They are counted near a candidate and in its session; related words in the
+statement itself.
 
 A small table of word vectors ships with the package, so that "live" meets "home" without a model
 or a download: ``training/words`` distilled it from all-MiniLM-L6-v2. Where the memory has no
@@ -16,6 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from recallm.model import POSITION_BITS, Trait
 from recallm.recall.ranking.candidates import Candidates
 from recallm.recall.ranking.stem_counts import (
     NEAR_PASSAGES,
@@ -25,6 +31,8 @@ from recallm.recall.ranking.stem_counts import (
     as_shares,
     matrix_product,
     rarity,
+    session_rarity,
+    session_scores,
     t_indexes_of,
     weighted_sums,
 )
@@ -51,6 +59,12 @@ _LEAST_SPREAD = 0.03
 
 _FEWEST_FACTS = 5
 """The mean of fewer facts about the same names says little of what they share."""
+
+_REACH = 3
+"""How many statements before and after count as near in a passage."""
+
+_NOWHERE = -(_REACH + 1)
+"""A key that is out of reach of every statement's key."""
 
 
 # Words.
@@ -142,7 +156,60 @@ def _table() -> _Table:
     return _Table(stems, places, tiled[: len(stems)], tiled)
 
 
-# Signals.
+# Shared words.
+
+
+def overlap_signals(candidates: Candidates) -> dict[str, Floats]:
+    """The signals ``passage``, ``answer`` and ``session``."""
+    weights = as_shares(rarity(candidates.documents, candidates.corpus.statements))
+    passage_before, follows_question = _passages_before(candidates)
+    counts = candidates.stem_counts
+    before = counts.around(passage_before, -_REACH, 0)
+    near = counts.around(candidates.keys, -_REACH, _REACH)
+    return {
+        "passage": weighted_sums((near + before) > 0, weights),
+        "answer": follows_question * weighted_sums(before > 0, weights),
+        "session": _session_overlap(candidates),
+    }
+
+
+def _passages_before(candidates: Candidates) -> tuple[Keys, Floats]:
+    """For each candidate the key of the last statement of the passage before its own, and whether
+    a question stands in that passage. Statements further than ``2 * _REACH`` from
+    the start of their passage have none: the statements before them are of their own passage."""
+    last_before: dict[int, int] = {}
+    asking: set[int] = set()
+    for key, row in candidates.context.items():
+        previous = row.previous
+        if previous is not None and previous >> POSITION_BITS != key >> POSITION_BITS:
+            last_before[key >> POSITION_BITS] = previous
+        if Trait.QUESTION in row.traits:
+            asking.add(key >> POSITION_BITS)
+    keys = np.full(len(candidates.statements), _NOWHERE, dtype=np.int64)
+    follows_question = np.zeros(len(keys))
+    near = candidates.keys & ((1 << POSITION_BITS) - 1) <= 2 * _REACH
+    for place in np.flatnonzero(near).tolist() if last_before else ():
+        last = last_before.get(candidates.statements[place].key >> POSITION_BITS)
+        if last is not None:
+            keys[place] = last
+            follows_question[place] = last >> POSITION_BITS in asking
+    return keys, follows_question
+
+
+def _session_overlap(candidates: Candidates) -> Floats:
+    """BM25 of sessions as documents, rarity counted over sessions, as a share of the best."""
+    names = [*candidates.session_counts]
+    if not names:
+        return np.zeros(len(candidates.statements))
+    counts = np.vstack([*candidates.session_counts.values()])
+    weights = as_shares(session_rarity(counts, candidates.corpus))
+    matched = session_scores(names, counts, weights, candidates.leads.sizes)
+    shares = matched / (matched.max() or 1.0)
+    scores = dict(zip(names, shares.tolist(), strict=True))
+    return np.array([scores.get(each.session_key or "", 0.0) for each in candidates.statements])
+
+
+# Related words and embeddings.
 
 
 def meaning_signals(candidates: Candidates) -> tuple[dict[str, Floats], NDArray[Any]]:

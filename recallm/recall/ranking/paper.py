@@ -12,13 +12,13 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from recallm.model import ConceptRow, Relation, StoredStatement, Summary
-from recallm.recall.contexts import ConceptContext, sentence
+from recallm.recall.contexts import Context, sentence
 from recallm.recall.prompts import CHRONOLOGICAL_PREFIX
 from recallm.recall.ranking.budget import Budget, EqualSentences, fitting_number
 from recallm.recall.request import RecallRequest
 from recallm.recall.results import RankedConcept, RecalledContext, RecalledStatement, chronological
 
-PARAGRAPH_SEPARATOR = "\n\n"
+_PARAGRAPH_SEPARATOR = "\n\n"
 """Between the contexts of two concepts."""
 
 _Line = tuple[int, StoredStatement | Summary]
@@ -50,23 +50,23 @@ def ranked_concepts(
 
 
 def symbolically_revised(
-    contexts: Mapping[str, ConceptContext], outdated: Collection[int]
-) -> dict[str, ConceptContext]:
+    contexts: Mapping[str, Context], outdated: Collection[int]
+) -> dict[str, Context]:
     """The contexts without the statements with the keys ``outdated``, and with the latest of equal
-    statements alone (paper, Future Works: symbolic context revision); empty ones are left out."""
-    revised: dict[str, ConceptContext] = {}
+    statements alone (paper, Future Works: symbolic context revision); summaries and empty contexts
+    are left out."""
+    revised: dict[str, Context] = {}
     for name, context in contexts.items():
-        current = (each for each in context.statements if each.key not in outdated)
-        distinct = EqualSentences().distinct(current).values()
-        statements = tuple(sorted(distinct, key=lambda each: each.key))
-        if statements:
-            revised[name] = replace(context, statements=statements)
+        stated = (each for each in context if isinstance(each, StoredStatement))
+        current = EqualSentences().distinct(each for each in stated if each.key not in outdated)
+        if current:
+            revised[name] = [*sorted(current.values(), key=lambda each: each.key)]
     return revised
 
 
 def context_of_concepts(
     ranked: Sequence[RankedConcept],
-    contexts: Mapping[str, ConceptContext],
+    contexts: Mapping[str, Context],
     request: RecallRequest,
 ) -> RecalledContext:
     """The contexts of ``ranked`` (most important first) that the budget holds."""
@@ -74,7 +74,7 @@ def context_of_concepts(
     lines: list[_Line] = [
         (place, line)
         for place, concept in enumerate(ranked)
-        for line in _newest_first(contexts[concept.name])
+        for line in reversed(contexts[concept.name])
     ]
     budget = Budget.of(request, None)
     lines = lines[: fitting_number(len(lines), lambda size: _text(lines[:size]), budget)]
@@ -90,17 +90,11 @@ def context_of_concepts(
     )
 
 
-def _newest_first(context: ConceptContext) -> list[StoredStatement | Summary]:
-    statements: list[StoredStatement | Summary] = list(reversed(context.statements))
-    return statements if context.summary is None else [*statements, context.summary]
-
-
 def _text(lines: Sequence[_Line]) -> str:
     paragraphs: dict[int, list[str]] = {}
     for place, line in reversed(lines):
-        speaker = line.speaker if isinstance(line, StoredStatement) else None
-        paragraphs.setdefault(place, []).append(sentence(line.text, speaker))
-    return PARAGRAPH_SEPARATOR.join([CHRONOLOGICAL_PREFIX, *map(" ".join, paragraphs.values())])
+        paragraphs.setdefault(place, []).append(sentence(line))
+    return _PARAGRAPH_SEPARATOR.join([CHRONOLOGICAL_PREFIX, *map(" ".join, paragraphs.values())])
 
 
 def _statements(

@@ -24,8 +24,7 @@ from recallm.recall.ranking.anchors import anchor_signals
 from recallm.recall.ranking.candidates import Candidates
 from recallm.recall.ranking.concepts import about_others, named_share, trait_signals
 from recallm.recall.ranking.dates import date_signal
-from recallm.recall.ranking.meaning import meaning_signals
-from recallm.recall.ranking.overlap import overlap_signals
+from recallm.recall.ranking.meaning import meaning_signals, overlap_signals
 from recallm.recall.ranking.stem_counts import Floats
 from recallm.recall.ranking.succession import newest, succession_signals
 

@@ -17,7 +17,7 @@ that one.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from typing import Any
 
@@ -65,9 +65,6 @@ _SUPERSEDED_IN_CONVERSATION = 0.1
 _NO_ANCHOR = 0.2
 """Factor on ``neighbour state`` where the question names no value ("What did she do before?"): what
 is taken for the newest state is uncertain."""
-
-_BLOCK_ROWS = 128
-"""Candidates in one block of the comparison with all later ones; it bounds memory use."""
 
 
 def succession_signals(
@@ -211,40 +208,27 @@ def places_of_states(
 def _later_matches(match: Floats, moments: Floats) -> Floats:
     """For each candidate the number of later ones that match as well; worse ones count in part."""
     order = np.argsort(moments, kind="stable")
-    match, moments = match[order], moments[order]
-    total = np.empty(len(match))
-    for rows, onwards in _blocks(len(match)):
-        total[order[rows]] = relative_matches(match, moments, rows, onwards).sum(axis=1)
-    return total
+    later = np.empty(len(match))
+    later[order] = relative_matches(match[order], moments[order]).sum(axis=1)
+    return later
 
 
 def _superseded(match: Floats, moments: Floats, vectors: NDArray[Any]) -> Floats:
     """The similarity of each candidate with a later one that matches as well."""
     order = np.argsort(moments, kind="stable")
-    match, moments = match[order], moments[order]
-    vectors = vectors[order].astype(np.float32, copy=False)
-    superseded = np.zeros(len(match))
-    for rows, onwards in _blocks(len(match)):
-        alike = np.clip(matrix_product(vectors[rows], vectors[onwards]), 0.0, 1.0)
-        alike *= alike
-        matches = relative_matches(match, moments, rows, onwards)
-        superseded[order[rows]] = (matches * alike).max(axis=1)
+    rows = vectors[order].astype(np.float32, copy=False)
+    alike = np.clip(matrix_product(rows, rows), 0.0, 1.0)
+    matches = relative_matches(match[order], moments[order])
+    superseded = np.empty(len(match))
+    superseded[order] = (matches * (alike * alike)).max(axis=1)
     return superseded
 
 
-def _blocks(number: int) -> Iterator[tuple[slice, slice]]:
-    """Slices of ``_BLOCK_ROWS`` rows, each with the slice from its first row to the end."""
-    for start in range(0, number, _BLOCK_ROWS):
-        yield slice(start, start + _BLOCK_ROWS), slice(start, number)
-
-
-def relative_matches(
-    match: Floats, moments: Floats, rows: slice = slice(None), onwards: slice = slice(None)
-) -> Floats:
-    """How well each candidate of ``onwards`` matches compared with each of ``rows``: at most 1, and
-    0 if it is not later. Shape (rows, onwards)."""
-    matches = np.exp(np.minimum(match[None, onwards] - match[rows, None], 0.0))
-    matches *= moments[None, onwards] > moments[rows, None]
+def relative_matches(match: Floats, moments: Floats) -> Floats:
+    """How well each candidate (column) matches compared with each other (row): at most 1, and 0 if
+    it is not later."""
+    matches = np.exp(np.minimum(match[None, :] - match[:, None], 0.0))
+    matches *= moments[None, :] > moments[:, None]
     return matches
 
 

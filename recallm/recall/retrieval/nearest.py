@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from recallm.model import Filter, Question, StoredStatement, TemporalAnchor, canonical_json
+from recallm.model import (
+    ConceptRow,
+    Filter,
+    Question,
+    StoredStatement,
+    TemporalAnchor,
+    canonical_json,
+)
 from recallm.recall.ranking.budget import EqualSentences, SentenceKey
-from recallm.recall.ranking.ement import EntityStatements, NearStatement
+from recallm.recall.ranking.ement import NearStatement
 from recallm.recall.ranking.stem_counts import Floats
 from recallm.recall.request import RecallRequest
 from recallm.stores.base import GraphReader
@@ -72,22 +78,17 @@ def read_nearest(
 
 def read_entity_statements(
     reader: GraphReader, question: Question, request: RecallRequest
-) -> EntityStatements:
-    """The newest statements of each of the question's concepts, ``candidate_limit`` of each."""
+) -> tuple[list[StoredStatement], dict[str, ConceptRow]]:
+    """The newest statements of each of the question's concepts, ``candidate_limit`` of each, and
+    the known ones of these concepts by name."""
     names = [concept.name for concept in question.concepts]
     if not names:
-        return EntityStatements(statements=[], mentioning={}, concepts={})
+        return [], {}
     mentions = reader.mentions(names, limit=request.config.candidate_limit, where=request.where)
-    mentioning = Counter(key for found in mentions.values() for key in found.keys.tolist())
-    return EntityStatements(
-        statements=[
-            row
-            for row in request.as_days(reader.statements(mentioning))
-            if row.passage_id not in request.known
-        ],
-        mentioning=mentioning,
-        concepts={row.name: row for row in reader.concepts(names)},
-    )
+    keys = {key for found in mentions.values() for key in found.keys.tolist()}
+    rows = request.as_days(reader.statements(keys))
+    statements = [row for row in rows if row.passage_id not in request.known]
+    return statements, {row.name: row for row in reader.concepts(names)}
 
 
 def meets(statement: StoredStatement, where: Filter) -> bool:
