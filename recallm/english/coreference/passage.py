@@ -5,7 +5,6 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 from functools import cache
-from itertools import accumulate
 from typing import Any, Final, NamedTuple
 
 from spacy.symbols import ADJ, ADP, AUX, NOUN, PRON, PROPN, VERB
@@ -39,8 +38,6 @@ _INNER: Final = frozenset(
 _POSSESSIVE_MARKS: Final = frozenset({"'s", "’s", "'", "’"})
 _POSSESSIVES: Final = frozenset({"his", "her", "their", "its", "my", "our", "your"})
 _RELATIVE: Final = WORDS["words"]["relative"]
-_QUOTES: Final = WORDS["words"]["quoting"]
-_BRACKETS: Final = frozenset("()[]")
 _PREPOSITIONS: Final = ("of", "with", "by", "to", "in", "for", "from")
 VOCATIVE: Final = "vocative"
 _GREETINGS: Final = WORDS["words"]["greetings"]
@@ -117,26 +114,10 @@ class TextRead:
         first = self.sentence_starts[sentence] if sentence else 0
         return first, self._sentence_ends[sentence]
 
-    def in_quotes(self, token: int, start: int) -> bool:
-        """Whether a token stands within quotes that open behind ``start``."""
-        return (self._quotes[token] - self._quotes[start]) % 2 == 1
-
-    def in_brackets(self, token: int, start: int) -> bool:
-        """Whether a token stands within brackets that open behind ``start``."""
-        return (self._brackets[token] - self._brackets[start]) % 2 == 1
-
     @cached_property
     def starts(self) -> list[int]:
         """The first characters of the tokens."""
         return [block.start + start for block in self._read.blocks for start in block.tagged.starts]
-
-    @cached_property
-    def _quotes(self) -> list[int]:
-        return [0, *accumulate(word.lowered in _QUOTES for word in self.words)]
-
-    @cached_property
-    def _brackets(self) -> list[int]:
-        return [0, *accumulate(word.lowered in _BRACKETS for word in self.words)]
 
     @cached_property
     def names(self) -> list[Name]:
@@ -207,8 +188,6 @@ def _surroundings(text: TextRead, span: Span, sentence: int) -> dict[str, bool]:
     start, end = text.sentence_span(sentence)
     behind = [word.lowered for word in words[last : min(end, last + 2)]] or [""]
     found = {
-        "in brackets": text.in_brackets(first, start),
-        "in quotes": text.in_quotes(first, start),
         "possessive mark": behind[0] in _POSSESSIVE_MARKS,
         "relative clause behind": (
             behind[0] in _RELATIVE or (behind[0] == "," and behind[-1] in _RELATIVE)
