@@ -36,8 +36,6 @@ _INNER: Final = frozenset(
 )
 """Relations of words inside of a name, under its head."""
 _POSSESSIVE_MARKS: Final = frozenset({"'s", "’s", "'", "’"})
-_POSSESSIVES: Final = frozenset({"his", "her", "their", "its", "my", "our", "your"})
-_RELATIVE: Final = WORDS["words"]["relative"]
 _PREPOSITIONS: Final = ("of", "with", "by", "to", "in", "for", "from")
 VOCATIVE: Final = "vocative"
 _GREETINGS: Final = WORDS["words"]["greetings"]
@@ -172,7 +170,6 @@ def name_of_span(
             for feature, is_true in {
                 "in apposition": in_apposition,
                 "coordinated": is_joined,
-                "passive": role == "nsubj:pass",
                 "first name known": is_known,
                 "first of the passage": not before,
                 **_surroundings(text, span, sentence),
@@ -184,25 +181,15 @@ def name_of_span(
 
 def _surroundings(text: TextRead, span: Span, sentence: int) -> dict[str, bool]:
     first, last = span
-    words, tags = text.words, text.tags
     start, end = text.sentence_span(sentence)
-    behind = [word.lowered for word in words[last : min(end, last + 2)]] or [""]
+    behind = text.words[last].lowered if last < end else ""
     found = {
-        "possessive mark": behind[0] in _POSSESSIVE_MARKS,
-        "relative clause behind": (
-            behind[0] in _RELATIVE or (behind[0] == "," and behind[-1] in _RELATIVE)
-        ),
-        "and behind": behind[0] == "and",
-        "behind a possessive pronoun": any(
-            tags[i] == PRON and words[i].lowered in _POSSESSIVES
-            for i in range(max(start, first - _NEAR), first)
-        ),
-        "acronym": words[last - 1].is_acronym,
-        "plural": last - first > 1 and words[last - 1].lowered.endswith("s"),
+        "possessive mark": behind in _POSSESSIVE_MARKS,
+        "and behind": behind == "and",
         "first of its sentence": first - start <= 1,
     }
-    before = words[first - 1].lowered if first > start else ""
-    if before and tags[first - 1] == ADP:
+    before = text.words[first - 1].lowered if first > start else ""
+    if before and text.tags[first - 1] == ADP:
         found[f"behind {before if before in _PREPOSITIONS else 'other'}"] = True
     return found
 
