@@ -51,8 +51,8 @@ class Name(NamedTuple):
 
     ``role`` is the relation of its head, for a member of a coordination that of the first member.
     ``kind`` is the recogniser's type ("PER", "ORG", "LOC", "" where it gave none). ``female`` is
-    the share of women among those whom name and titles can describe. ``surroundings`` are those
-    features of the words around it that are not 0.
+    the share of women among those whom name and titles can describe. ``surroundings`` are features
+    of the words around it.
     """
 
     place: ConceptPlace
@@ -64,7 +64,7 @@ class Name(NamedTuple):
     kind: str
     female: float
     is_gender_known: bool
-    surroundings: dict[str, float]
+    surroundings: dict[str, bool]
 
 
 class TextRead:
@@ -166,15 +166,11 @@ def name_of_span(
         female=female,
         is_gender_known=is_known,
         surroundings={
-            feature: 1.0
-            for feature, is_true in {
-                "in apposition": in_apposition,
-                "coordinated": is_joined,
-                "first name known": is_known,
-                "first of the passage": not before,
-                **_surroundings(text, span, sentence),
-            }.items()
-            if is_true
+            "in apposition": in_apposition,
+            "coordinated": is_joined,
+            "first name known": is_known,
+            "first of the passage": not before,
+            **_surroundings(text, span, sentence),
         },
     )
 
