@@ -15,7 +15,7 @@ from typing import Final, Literal, NamedTuple
 
 from spacy.symbols import ADJ, NOUN, PROPN
 
-from recallm.english.coreference.passage import VOCATIVE, Name, TextRead, by_word
+from recallm.english.coreference.passage import VOCATIVE, Name, TextRead, by_word, gender_of
 from recallm.model import ConceptMention
 
 Kind = Literal["he", "she"]
@@ -170,6 +170,8 @@ class Discourse:
             if referent is None:
                 referent = self._new(mention.name, frozenset(mention.name.split()))
                 referent.spelled[back] = (mention,)
+                referent.female, referent.gender_known = gender_of(mention.label.lower().split()[0])
+                referent.kind = "PER"
             referent.earlier_count += 1
             referent.back = back
             referent.sentence = self._first_sentence + len(passage.sentence_starts) - 1

@@ -246,7 +246,12 @@ def _gender(text: TextRead, span: Span) -> tuple[float, bool]:
             return share, True
         if text.tags[i] in (VERB, AUX, ADP) or lowered in (".", "and", "'s", "’s"):
             break
-    share = _shares().get(words[first].lowered)
+    return gender_of(words[first].lowered)
+
+
+def gender_of(first_name: str) -> tuple[float, bool]:
+    """The share of women among the bearers of a first name, and whether the name is known."""
+    share = _shares().get(first_name)
     return (_UNKNOWN_SHARE, False) if share is None else (share, True)
 
 
