@@ -6,10 +6,12 @@ from __future__ import annotations
 import subprocess
 import sys
 from importlib.resources import files
+from pathlib import Path
 
 import pytest
 from spacy.language import Language
 
+from recallm.english import shipped
 from recallm.english.shipped import KNOWLEDGE, NAME, SYNTAX, load_shipped
 from recallm.errors import PipelineError
 from tests.tables import each_row
@@ -82,10 +84,16 @@ def test_packing_what_was_unpacked_changes_nothing(both: Language) -> None:
     assert first.to_json() == second.to_json()
 
 
-@each_row([b"", b"\x00\x01", b"\x80"])
-def test_damaged_files_say_what_to_do(content: bytes) -> None:
-    with pytest.raises(PipelineError, match="reinstall recallm"):
-        unpack([content])
+@each_row([None, b"", b"\x00\x01", b"\x80"])
+def test_missing_and_damaged_files_say_what_to_do(
+    content: bytes | None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    if content is not None:
+        (tmp_path / "data" / NAME).mkdir(parents=True, exist_ok=True)
+        (tmp_path / "data" / NAME / "knowledge.bin").write_bytes(content)
+    monkeypatch.setattr(shipped, "files", lambda _: tmp_path)
+    with pytest.raises(PipelineError, match="reinstall it with"):
+        load_shipped()
 
 
 @each_row(["-", "–", "—", "--", "•", "*", "=", "|", "~", "…", ":)", "/", "#", "->", "🎉"])

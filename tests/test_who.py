@@ -137,6 +137,20 @@ def test_a_context_names_an_antecedent_that_none_of_its_statements_spells() -> N
     assert both.statements[1].line in both.text
 
 
+def test_a_pronoun_goes_on_from_pronouns_long_behind_the_name() -> None:
+    told = ("is a vegetarian", "loves spicy food", "has an interview", "plays the cello")
+    with RecallM() as memory:
+        memory.update("My brother Tom is staying with us.", speaker="user", session="s")
+        for what in told:
+            memory.update("Noted, thank you for telling me.", speaker="assistant", session="s")
+            memory.update(f"He {what}.", speaker="user", session="s")
+        [last] = memory.recall("Who plays the cello?", limit=1).statements
+    assert (last.text, [each.label for each in last.references]) == (
+        "He plays the cello.",
+        ["Tom"],
+    )
+
+
 def test_names_of_antecedents_are_counted_in_the_budget() -> None:
     memory = memory_of_ingrid()
     size = memory.recall("Who moved to Porto?", limit=1).tokens

@@ -17,7 +17,7 @@ from recallm.english.concepts import (
     neighbour_pairs,
     spaced_code,
 )
-from recallm.english.coreference.discourse import has_anaphors
+from recallm.english.coreference.discourse import anaphors
 from recallm.english.coreference.passage import TextRead
 from recallm.english.coreference.resolving import FoundReference, resolve
 from recallm.english.plain_reading import ReadSentence, ReadText, TextReader
@@ -285,7 +285,7 @@ class Extractor:
                 concepts = self._named(addressee.speaker)
                 found += [FoundReference(*span, concepts, addressee.id) for span in spans]
         text = TextRead(read, speaker=next(iter(self._speaker(turn.speaker)), None))
-        if has_anaphors(text):
+        if any(anaphors(text)):
             earlier = [] if discourse is None else discourse.earlier(turn.id)
             found += resolve(text, self._read_earlier(earlier))
         return found

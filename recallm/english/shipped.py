@@ -67,31 +67,22 @@ def shipped_components(*parts: str) -> dict[str, Any]:
     """
     found: dict[str, Any] = {}
     for part in parts:
+        file = files("recallm.english").joinpath("data", NAME, f"{part}.bin")
         try:
-            packed = files("recallm.english").joinpath("data", NAME, f"{part}.bin").read_bytes()
-        except OSError as error:
+            found |= unpacked(file.read_bytes())
+        except (OSError, ValueError, TypeError, LookupError) as error:
             raise PipelineError(
-                f"the English pipeline that ships with recallm cannot be read ({error}); "
+                f"the English pipeline that ships with recallm cannot be read ({error!r}); "
                 f"reinstall it with: {distribution.REINSTALL}",
                 model=NAME,
             ) from error
-        found |= unpacked(packed)
     return found
 
 
 def unpacked(packed: bytes) -> dict[str, Any]:
-    """The components of one file.
-
-    Raises:
-        PipelineError: the bytes are damaged.
-    """
-    try:
-        part: Any = srsly.msgpack_loads(packed)
-        components: dict[str, Any] = part["components"]
-    except (ValueError, TypeError, LookupError) as error:
-        raise PipelineError(
-            f"the shipped pipeline is damaged ({error!r}): reinstall recallm", model=NAME
-        ) from error
+    """The components of one file."""
+    part: Any = srsly.msgpack_loads(packed)
+    components: dict[str, Any] = part["components"]
     return components
 
 

@@ -30,11 +30,7 @@ def pack(nlp: Language) -> bytes:
 
 
 def unpack(packed: Iterable[bytes]) -> Language:
-    """One pipeline of packed parts, in the order given.
-
-    Raises:
-        PipelineError: the bytes are damaged.
-    """
+    """One pipeline of packed parts, in the order given."""
     return build({name: each for part in packed for name, each in unpacked(part).items()})
 
 

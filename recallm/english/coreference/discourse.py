@@ -15,7 +15,7 @@ from typing import Final, Literal, NamedTuple
 
 from spacy.symbols import ADJ, NOUN, PROPN
 
-from recallm.english.coreference.passage import OBJECT, VOCATIVE, Name, TextRead, by_word
+from recallm.english.coreference.passage import VOCATIVE, Name, TextRead, by_word, gender_of
 from recallm.model import ConceptMention
 
 Kind = Literal["he", "she"]
@@ -23,7 +23,8 @@ Case = Literal["subject", "object", "possessive", "reflexive"]
 
 _KIND_OF_PRONOUN: Final[dict[str, Kind]] = by_word("pronouns")
 _CASE_OF_PRONOUN: Final[dict[str, Case]] = by_word("cases")
-_FOLLOWED_BY_NOUN: Final = frozenset({NOUN, PROPN, ADJ})
+_AFTER_POSSESSIVE: Final = frozenset({NOUN, PROPN, ADJ})
+"""Before one of these "her" says whose, in place of whom."""
 
 
 class Anaphor(NamedTuple):
@@ -41,22 +42,9 @@ def anaphors(text: TextRead) -> Iterator[Anaphor]:
         if (kind := _KIND_OF_PRONOUN.get(lowered)) is not None and not word.is_acronym:
             case = _CASE_OF_PRONOUN[lowered]
             if lowered == "her":
-                case = "possessive" if _is_possessive(text, i) else "object"
+                says_whose = not _AFTER_POSSESSIVE.isdisjoint(text.tags[i + 1 : i + 2])
+                case = "possessive" if says_whose else "object"
             yield Anaphor(i, kind, case)
-
-
-def has_anaphors(text: TextRead) -> bool:
-    """Whether a passage has an anaphor."""
-    return next(anaphors(text), None) is not None
-
-
-def _is_possessive(text: TextRead, i: int) -> bool:
-    """Whether "her" says whose, in place of whom."""
-    if text.roles[i].startswith(("nmod:poss", "det:poss")):
-        return True
-    if text.roles[i] in OBJECT or text.roles[i].startswith("obl"):
-        return False
-    return i + 1 < len(text.words) and text.tags[i + 1] in _FOLLOWED_BY_NOUN
 
 
 # The discourse.
@@ -182,6 +170,8 @@ class Discourse:
             if referent is None:
                 referent = self._new(mention.name, frozenset(mention.name.split()))
                 referent.spelled[back] = (mention,)
+                referent.female, referent.gender_known = gender_of(mention.label.lower().split()[0])
+                referent.kind = "PER"
             referent.earlier_count += 1
             referent.back = back
             referent.sentence = self._first_sentence + len(passage.sentence_starts) - 1

@@ -12,7 +12,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from itertools import accumulate
 from math import log1p
-from typing import Final, NamedTuple
+from typing import Final
 
 from spacy.symbols import ADP, AUX, CCONJ, PRON, SCONJ, VERB
 
@@ -23,7 +23,6 @@ _PLACES: Final = frozenset({"LOC", "GPE", "FAC"})
 _ORGANISATIONS: Final = frozenset({"ORG", "NORP"})
 _RELATIVE: Final = WORDS["words"]["relative"]
 _SUBORDINATORS: Final = WORDS["words"]["subordinators"]
-_SPEECH: Final = WORDS["verbs"]["speech"]
 _CLAUSE_OF_RELATION: Final[dict[str, str]] = by_word("clauses")
 """The kind of a clause by the relation of its verb."""
 _CLAUSE_REACH: Final = 12
@@ -31,8 +30,6 @@ _CLAUSE_REACH: Final = 12
 _VERBAL: Final = frozenset((VERB, AUX))
 _POSSESSED_REACH: Final = 4
 """How many tokens behind a possessive pronoun a name is part of what is possessed."""
-_SPEECH_REACH: Final = 5
-"""How many tokens behind a subject its verb of speech is looked for."""
 _MOST_BETWEEN: Final = {
     "verbs": 4,
     "commas": 4,
@@ -77,18 +74,6 @@ def _role(relation: str) -> str:
     return "nominal" if relation.startswith("nmod") else "other"
 
 
-class _Among(NamedTuple):
-    """What a candidate is compared with: the anaphor's sentence, the names of the most named
-    candidate, the names of all candidates, how many candidates fit, and whether the anaphor stands
-    in quotes."""
-
-    sentence: int
-    most_names: int
-    all_names: int
-    fitting: int
-    in_quotes: bool
-
-
 class Features:
     """The features of one passage's anaphors. Tokens of each sort are counted once, up to each
     place of the passage."""
@@ -121,17 +106,15 @@ class Features:
     def rows(self, anaphor: Anaphor, candidates: Sequence[Candidate]) -> list[Row]:
         """A row of features for "no antecedent", then one for each candidate."""
         fits = [fit_of_gender(anaphor, referent) for referent, _ in candidates]
-        sentence = self._text.sentence_of(anaphor.token)
-        start, _ = self._text.sentence_span(sentence)
+        fitting = sum(fit > _FITS for fit in fits)
         names = [referent.count for referent, _ in candidates]
-        among = _Among(
-            sentence=sentence,
-            most_names=max(names, default=0),
-            all_names=sum(names),
-            fitting=sum(fit > _FITS for fit in fits),
-            in_quotes=self._text.in_quotes(anaphor.token, start),
-        )
-        shared = self._of_anaphor(anaphor, len(candidates), among)
+        most, total = max(names), sum(names)
+        sentence = self._text.sentence_of(anaphor.token)
+        shared = {
+            **self._of_anaphor(anaphor, sentence),
+            "names before": _share(len(candidates), 8),
+            "fitting names before": _share(fitting, 8),
+        }
         rows = [{"none": 1.0, **shared}]
         fitting_before = 0
         for rank, (candidate, fit) in enumerate(zip(candidates, fits, strict=True)):
@@ -141,8 +124,11 @@ class Features:
                     "newest": rank == 0,
                     "second newest": rank == 1,
                     "fitting names between": _share(fitting_before, 4),
-                    **self._of_mentions(anaphor, candidate, among),
-                    **_of_meaning(candidate[0], fit, among),
+                    **self._of_mentions(anaphor, candidate, sentence),
+                    **_of_meaning(candidate[0], fit),
+                    "most named": 0 < names[rank] == most,
+                    "share of names": names[rank] / max(1, total),
+                    "only fitting": fitting == 1 and fit > _FITS,
                 }
             )
             fitting_before += fit > _FITS
@@ -153,9 +139,9 @@ class Features:
         counts = self._counts.get(sort)
         return counts[last] - counts[first] if counts else 0
 
-    def _of_anaphor(self, anaphor: Anaphor, candidates: int, among: _Among) -> Row:
+    def _of_anaphor(self, anaphor: Anaphor, sentence: int) -> Row:
         text, i = self._text, anaphor.token
-        start, end = text.sentence_span(among.sentence)
+        start, end = text.sentence_span(sentence)
         subject = self._subject_before(i)
         clause = self._clause(i, is_subject=anaphor.case == "subject")
         return {
@@ -163,13 +149,10 @@ class Features:
             f"anaphor's case is {anaphor.case}": 1.0,
             f"anaphor stands behind {self._before(i, start)}": 1.0,
             f"anaphor in {clause} clause": 1.0,
-            "anaphor in quotes": among.in_quotes,
-            "anaphor in first sentence": among.sentence == 0,
+            "anaphor in first sentence": sentence == 0,
             "verbs before anaphor in sentence": _share(self._count("verbs", start, i), 4),
             "anaphor's place in sentence": (i - start) / max(1, end - start),
             "speaker known": text.speaker is not None,
-            "names before": _share(candidates, 8),
-            "fitting names before": _share(among.fitting, 8),
             "anaphor after a name as subject": (
                 subject >= start and text.words[subject].is_capitalised
             ),
@@ -207,10 +190,10 @@ class Features:
             return "verb"
         return "comma" if word == "," else "other"
 
-    def _of_mentions(self, anaphor: Anaphor, candidate: Candidate, among: _Among) -> Row:
+    def _of_mentions(self, anaphor: Anaphor, candidate: Candidate, sentence: int) -> Row:
         """Where a candidate is mentioned, and as what; and the surroundings of its name."""
         values: Row = {}
-        (referent, ahead), i, sentence = candidate, anaphor.token, among.sentence
+        (referent, ahead), i = candidate, anaphor.token
         name: Name | None = referent.last
         is_mentioned = bool(referent.count or referent.earlier_count)
         is_named_here = not referent.back and referent.count > 0
@@ -241,7 +224,7 @@ class Features:
             values[f"in {self._clause(token, is_subject=role == 'subject')} clause"] = 1.0
             values["anaphors of the kind between"] = _share(self._count(anaphor.kind, token, i), 3)
             if distance == 0:
-                values |= self._between(token, i, role)
+                values |= self._between(token, i)
         is_object = role == "oblique" and anaphor.case == "object"
         values["same role"] = role == _role_of(anaphor) or is_object
         values["both subjects"] = role == "subject" and anaphor.case == "subject"
@@ -256,15 +239,13 @@ class Features:
             and ahead is not None
             and ahead.first - i <= _POSSESSED_REACH
         )
-        values["quotes differ"] = ("in quotes" in name.surroundings) != among.in_quotes
         values |= name.surroundings
         return values
 
-    def _between(self, token: int, i: int, role: str) -> Row:
+    def _between(self, token: int, i: int) -> Row:
         """What stands between a mention and an anaphor of the same sentence."""
         verbs = self._count("verbs", token, i)
         is_nearest = self._subject_before(i) == token
-        following = self._lowered[token + 1 : min(i, token + _SPEECH_REACH)]
         counts = {
             f"{sort} between": _share(self._count(sort, token, i), most)
             for sort, most in _MOST_BETWEEN.items()
@@ -274,17 +255,13 @@ class Features:
             "one verb between": verbs == 1,
             "nearest subject": is_nearest,
             "nearest subject and one verb": is_nearest and verbs <= 1,
-            "subject that speaks": role == "subject" and not _SPEECH.isdisjoint(following),
         }
 
 
-def _of_meaning(referent: Referent, fit: float, among: _Among) -> Row:
+def _of_meaning(referent: Referent, fit: float) -> Row:
     """What a referent is, and how often it is mentioned."""
     kind = referent.kind
     return {
-        "most named": 0 < referent.count == among.most_names,
-        "share of names": referent.count / max(1, among.all_names),
-        "only fitting": among.fitting == 1 and fit > _FITS,
         "names": log1p(referent.count) / 2,
         "names in passage": log1p(referent.total) / 2,
         "anaphors": log1p(referent.anaphor_count) / 2,

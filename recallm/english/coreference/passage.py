@@ -5,7 +5,6 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 from functools import cache
-from itertools import accumulate
 from typing import Any, Final, NamedTuple
 
 from spacy.symbols import ADJ, ADP, AUX, NOUN, PRON, PROPN, VERB
@@ -37,10 +36,6 @@ _INNER: Final = frozenset(
 )
 """Relations of words inside of a name, under its head."""
 _POSSESSIVE_MARKS: Final = frozenset({"'s", "’s", "'", "’"})
-_POSSESSIVES: Final = frozenset({"his", "her", "their", "its", "my", "our", "your"})
-_RELATIVE: Final = WORDS["words"]["relative"]
-_QUOTES: Final = WORDS["words"]["quoting"]
-_BRACKETS: Final = frozenset("()[]")
 _PREPOSITIONS: Final = ("of", "with", "by", "to", "in", "for", "from")
 VOCATIVE: Final = "vocative"
 _GREETINGS: Final = WORDS["words"]["greetings"]
@@ -56,8 +51,8 @@ class Name(NamedTuple):
 
     ``role`` is the relation of its head, for a member of a coordination that of the first member.
     ``kind`` is the recogniser's type ("PER", "ORG", "LOC", "" where it gave none). ``female`` is
-    the share of women among those whom name and titles can describe. ``surroundings`` are those
-    features of the words around it that are not 0.
+    the share of women among those whom name and titles can describe. ``surroundings`` are features
+    of the words around it.
     """
 
     place: ConceptPlace
@@ -69,7 +64,7 @@ class Name(NamedTuple):
     kind: str
     female: float
     is_gender_known: bool
-    surroundings: dict[str, float]
+    surroundings: dict[str, bool]
 
 
 class TextRead:
@@ -117,26 +112,10 @@ class TextRead:
         first = self.sentence_starts[sentence] if sentence else 0
         return first, self._sentence_ends[sentence]
 
-    def in_quotes(self, token: int, start: int) -> bool:
-        """Whether a token stands within quotes that open behind ``start``."""
-        return (self._quotes[token] - self._quotes[start]) % 2 == 1
-
-    def in_brackets(self, token: int, start: int) -> bool:
-        """Whether a token stands within brackets that open behind ``start``."""
-        return (self._brackets[token] - self._brackets[start]) % 2 == 1
-
     @cached_property
     def starts(self) -> list[int]:
         """The first characters of the tokens."""
         return [block.start + start for block in self._read.blocks for start in block.tagged.starts]
-
-    @cached_property
-    def _quotes(self) -> list[int]:
-        return [0, *accumulate(word.lowered in _QUOTES for word in self.words)]
-
-    @cached_property
-    def _brackets(self) -> list[int]:
-        return [0, *accumulate(word.lowered in _BRACKETS for word in self.words)]
 
     @cached_property
     def names(self) -> list[Name]:
@@ -187,43 +166,26 @@ def name_of_span(
         female=female,
         is_gender_known=is_known,
         surroundings={
-            feature: 1.0
-            for feature, is_true in {
-                "in apposition": in_apposition,
-                "coordinated": is_joined,
-                "passive": role == "nsubj:pass",
-                "first name known": is_known,
-                "first of the passage": not before,
-                **_surroundings(text, span, sentence),
-            }.items()
-            if is_true
+            "in apposition": in_apposition,
+            "coordinated": is_joined,
+            "first name known": is_known,
+            "first of the passage": not before,
+            **_surroundings(text, span, sentence),
         },
     )
 
 
 def _surroundings(text: TextRead, span: Span, sentence: int) -> dict[str, bool]:
     first, last = span
-    words, tags = text.words, text.tags
     start, end = text.sentence_span(sentence)
-    behind = [word.lowered for word in words[last : min(end, last + 2)]] or [""]
+    behind = text.words[last].lowered if last < end else ""
     found = {
-        "in brackets": text.in_brackets(first, start),
-        "in quotes": text.in_quotes(first, start),
-        "possessive mark": behind[0] in _POSSESSIVE_MARKS,
-        "relative clause behind": (
-            behind[0] in _RELATIVE or (behind[0] == "," and behind[-1] in _RELATIVE)
-        ),
-        "and behind": behind[0] == "and",
-        "behind a possessive pronoun": any(
-            tags[i] == PRON and words[i].lowered in _POSSESSIVES
-            for i in range(max(start, first - _NEAR), first)
-        ),
-        "acronym": words[last - 1].is_acronym,
-        "plural": last - first > 1 and words[last - 1].lowered.endswith("s"),
+        "possessive mark": behind in _POSSESSIVE_MARKS,
+        "and behind": behind == "and",
         "first of its sentence": first - start <= 1,
     }
-    before = words[first - 1].lowered if first > start else ""
-    if before and tags[first - 1] == ADP:
+    before = text.words[first - 1].lowered if first > start else ""
+    if before and text.tags[first - 1] == ADP:
         found[f"behind {before if before in _PREPOSITIONS else 'other'}"] = True
     return found
 
@@ -284,7 +246,12 @@ def _gender(text: TextRead, span: Span) -> tuple[float, bool]:
             return share, True
         if text.tags[i] in (VERB, AUX, ADP) or lowered in (".", "and", "'s", "’s"):
             break
-    share = _shares().get(words[first].lowered)
+    return gender_of(words[first].lowered)
+
+
+def gender_of(first_name: str) -> tuple[float, bool]:
+    """The share of women among the bearers of a first name, and whether the name is known."""
+    share = _shares().get(first_name)
     return (_UNKNOWN_SHARE, False) if share is None else (share, True)
 
 
