@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from operator import attrgetter
 
 from recallm.model import ConceptRow, Relation, StoredStatement, Summary
 from recallm.recall.contexts import Context, sentence
@@ -60,7 +61,7 @@ def symbolically_revised(
         stated = (each for each in context if isinstance(each, StoredStatement))
         current = EqualSentences().distinct(each for each in stated if each.key not in outdated)
         if current:
-            revised[name] = [*sorted(current.values(), key=lambda each: each.key)]
+            revised[name] = [*sorted(current.values(), key=attrgetter("key"))]
     return revised
 
 
