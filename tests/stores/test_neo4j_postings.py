@@ -110,6 +110,21 @@ def test_what_is_forgotten_is_in_no_list(store: Neo4jStore, driver: Driver, name
     assert left == 0
 
 
+def test_a_list_that_begins_anew(store: Neo4jStore, namespace: str) -> None:
+    """All of a list goes, and a posting comes, with one write: the first block stays empty."""
+    stores = (store, DictStore())
+    replaced = [prepared(f"p{n}", "[Bo] ran", replaces=True) for n in range(64)]
+    for each in stores:
+        each.apply(namespace, [prepared(f"p{n}", "[Ann] ran") for n in range(64)])
+        each.apply(namespace, [*replaced, prepared("new", "[Ann] sat")])
+        each.apply(namespace, [prepared("later", "[Ann] sat")])
+    answers = []
+    for each in stores:
+        with each.reader(namespace, Horizon(as_of=129)) as reader:
+            answers.append(_reads(reader))
+    assert answers[0] == answers[1]
+
+
 def test_a_block_that_is_written_meanwhile(store: Neo4jStore, namespace: str) -> None:
     """No posting is read twice, and totals are those of the view's t, although the server shows
     what is committed while it reads."""

@@ -111,7 +111,7 @@ CALL (name, totals) {
     RETURN reduce(sum = 0, count IN COLLECT {
         MATCH (p:RecallMPostings)
         WHERE p.namespace = $namespace AND p.key = name AND p.first < $before
-        RETURN size([key IN p.keys WHERE key < $before])
+        RETURN size([key IN coalesce(p.keys, []) WHERE key < $before])
     } | sum + count) AS total
 }
 WITH * WHERE coalesce(total, 1) > 0
