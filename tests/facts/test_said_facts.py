@@ -126,6 +126,12 @@ def test_what_is_not_said_to_be_so_is_no_fact(messages: list[str]) -> None:
     assert told(*messages) == set()
 
 
+def test_a_verb_of_spaces_is_no_verb() -> None:
+    assert told("Ann: It was  a very exciting game! We sold Tom's old bike.") == {
+        "Ann — sell → Tom's old bike"
+    }
+
+
 def test_who_reports_a_fact_stands_beside_it() -> None:
     memory = RecallM(triplets=True)
     memory.update("Paul says he hates olives. I said I like tea.", speaker="Ann")

@@ -29,7 +29,6 @@ PLACES: Final = frozenset(("in", "at", "near"))
 _VAGUE: Final = WORDS["vague"]
 _SAYING_WHICH: Final = frozenset(("of", "for", "on", "about"))
 """Prepositions of phrases by which a vague noun names something: "tips on watercolours"."""
-_UNREALISED: Final = WORDS["unrealised"]
 _OPINIONS: Final = frozenset(
     (
         "think",

@@ -383,7 +383,7 @@ def _beside(tree: SentenceTree, draft: Draft, clause: Clause) -> Iterator[Draft]
     if is_with or (not is_object and draft.construction != "verb oblique"):
         return
     verb = normal_form(tree, clause)
-    is_felt = not {verb, verb.split()[0]}.isdisjoint(ATTITUDES | WORDS["feelings"])
+    is_felt = not {verb, *verb.split()[:1]}.isdisjoint(ATTITUDES | WORDS["feelings"])
     if is_object and (is_felt or draft.object_head != clause.objects[0].head):
         return
     own = draft.object_head if not is_object else -1
