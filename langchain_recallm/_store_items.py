@@ -18,6 +18,8 @@ from recallm.adapting import Message, MessageFilter, checks, digest
 
 NO_TEXT = "(nothing to recall)"
 """The text of an item of whose value recall reads nothing."""
+BLOCK = 500
+"""Within each block of so many items, the latest first, unread items come last."""
 _MAX_SOURCE = 1024
 
 
@@ -38,6 +40,12 @@ def source_of(path: Sequence[str], key: str) -> str:
     if len(source) <= _MAX_SOURCE:
         return source
     return "store/" + digest(source)
+
+
+def unread_last(items: Sequence[Passage]) -> tuple[Passage, ...]:
+    """Items, the latest first, but within each block the unread ones last."""
+    places = sorted(range(len(items)), key=lambda place: (place // BLOCK, is_unread(items[place])))
+    return tuple(items[place] for place in places)
 
 
 def is_unread(item: Passage) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
-from functools import partial
 from typing import Any, cast
 
 from langgraph.store.base import (
@@ -25,6 +24,7 @@ from langgraph.store.base import (
 
 from langchain_recallm._item_text import is_number, recalled_text
 from langchain_recallm._store_items import (
+    BLOCK,
     NO_TEXT,
     accepted_items,
     check_filter,
@@ -36,6 +36,7 @@ from langchain_recallm._store_items import (
     redacted_names,
     redacted_value,
     source_of,
+    unread_last,
     value_of,
 )
 from recallm import InvalidInputError, NewItem, Passage, RecallM
@@ -212,9 +213,8 @@ class RecallMStore(BaseStore):
         checks.whole(op.offset, "offset", least=0)
         check_filter(op.filter)
 
-        def is_found(item: Passage, unread: bool | None = None) -> bool:
-            is_asked = unread in (None, is_unread(item))
-            return is_asked and passes_filter(value_of(item), op.filter)
+        def is_found(item: Passage) -> bool:
+            return passes_filter(value_of(item), op.filter)
 
         path, end = op.namespace_prefix, op.offset + op.limit
         likely = likely_values(op.filter, "value")
@@ -223,17 +223,15 @@ class RecallMStore(BaseStore):
             asked = self._filter.redacted(op.query)
             ranked = self._items.search(asked, path, limit=end, accept=is_found, likely=likely)
             found = {item.id: (item, score) for item, score in ranked}
-        for unread in (False, True) if op.query else (None,):
-            if len(found) >= end or not op.limit:
-                break
-            latest = self._items.below(
-                path,
-                limit=end + len(found),  # the latest may be those that are found already
-                accept=partial(is_found, unread=unread),
-                likely=likely,
-            )
-            for item in latest:
-                found.setdefault(item.id, (item, 0.0 if unread is False else None))
+        if len(found) < end and op.limit:
+            accept = is_found if op.filter else None
+            limit = end + len(found)  # the latest may be those that are found already
+            if op.query:
+                limit = -(-limit // BLOCK) * BLOCK
+            latest = self._items.below(path, limit=limit, accept=accept, likely=likely)
+            for item in unread_last(latest) if op.query else latest:
+                score = 0.0 if op.query and not is_unread(item) else None
+                found.setdefault(item.id, (item, score))
         page = list(found.values())[op.offset : end]
         if op.refresh_ttl:
             refreshed += [item for item, _ in page]
