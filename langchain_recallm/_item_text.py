@@ -59,8 +59,11 @@ other value of such a field is a fact ("student_id: S-1")."""
 _MAX_BOOKKEEPING = 200
 """Characters of a string that can be bookkeeping."""
 
-_METADATA = frozenset({"metadata", "response_metadata", "usage_metadata", "additional_kwargs"})
-"""Objects that frameworks keep with a text or a message."""
+_MAY_BE_NUMBERS = frozenset((_ID, _TIME))
+"""The values that may also be numbers."""
+
+_MESSAGE_METADATA = frozenset({"response_metadata", "usage_metadata", "additional_kwargs"})
+"""Objects that frameworks keep with a model's message."""
 
 _DESCRIPTIVE = frozenset({"kind", "type", "role", "source", "format"})
 """Fields that describe the text beside them where their value is one of ``_DESCRIPTIONS``;
@@ -122,12 +125,7 @@ def _leaves(value: Any, name: str, *, everything: bool) -> Iterator[str]:
 def _bookkeeping_keys(value: Mapping[str, Any]) -> frozenset[str]:
     """The keys of a mapping whose values are bookkeeping."""
     names = {key: _plain_name(key) for key in value}
-    keys = {
-        key
-        for key, name in names.items()
-        for programs_names, values in _BOOKKEEPING
-        if programs_names.fullmatch(name) and _looks_like(values, value[key])
-    }
+    keys = {key for key, name in names.items() if _is_bookkeeping(name, value[key])}
     has_text = any(
         names[key] in _TEXT_FIELDS and isinstance(inner, str | list | Mapping)
         for key, inner in value.items()
@@ -150,16 +148,24 @@ def _plain_name(key: object) -> str:
     return _CAMEL_CASE.sub("_", str(key)).lower()
 
 
+def _is_bookkeeping(name: str, value: Any) -> bool:
+    if name in _MESSAGE_METADATA:
+        return isinstance(value, Mapping)
+    return any(
+        names.fullmatch(name) and _looks_like(values, value) for names, values in _BOOKKEEPING
+    )
+
+
 def _looks_like(values: re.Pattern[str], value: Any) -> bool:
     if isinstance(value, list | tuple):
         return all(_looks_like(values, inner) for inner in value)
     if isinstance(value, str):
         return len(value) <= _MAX_BOOKKEEPING and values.fullmatch(value.strip()) is not None
-    return is_number(value) and values is not _LONG_ID
+    return is_number(value) and values in _MAY_BE_NUMBERS
 
 
 def _describes_text(name: str, value: Any) -> bool:
-    if name in _METADATA:
+    if name == "metadata":
         return isinstance(value, Mapping)
     return (
         name in _DESCRIPTIVE
