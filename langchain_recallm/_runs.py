@@ -95,7 +95,7 @@ def conversation_of_run(
     thread = thread_of_run(run or config)
     session = thread and settings.filter.redacted_name(thread, "session")
     BackgroundWriter.wait_for(memory)
-    return replace(settings, memory=memory, session=session)
+    return replace(settings, memory=memory, session=session, looked_up={})
 
 
 def facts_of_run(

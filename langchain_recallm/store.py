@@ -66,7 +66,7 @@ class RecallMStore(BaseStore):
     them ("role: user", but not "role: nurse").
 
     Items expire ``ttl`` minutes after they were last written, or read (``refresh_ttl``).
-    Each write frees the room of up to 256 of them, ``sweep_ttl()`` of all. ``ttl`` is LangGraph's
+    Each put frees the room of up to 256 of them, ``sweep_ttl()`` of all. ``ttl`` is LangGraph's
     configuration of this; other than there, ``omit_expired`` is true where it is not given.
 
     ``redact`` and ``accept`` are those of ``RecallMMiddleware``. An item is found under the key

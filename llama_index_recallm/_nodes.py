@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
@@ -148,7 +148,7 @@ def passage_item(node: ChunkNode, *, timestamp_key: str | None) -> dict[str, Any
         "id": node.id,
         "text": node.text,
         "source": document if document not in (None, "None") else None,
-        "timestamp": None if timestamp_key is None else _timestamp(own.get(timestamp_key)),
+        "timestamp": None if timestamp_key is None else _timestamp(own.get(timestamp_key), node.id),
         "metadata": json_values(own, of=node.id),
     }
 
@@ -287,9 +287,19 @@ def _embeddings(node: LabelledNode, model: str | None) -> Mapping[str, Sequence[
     return {} if node.embedding is None or model is None else {model: node.embedding}
 
 
-def _timestamp(value: object) -> datetime | None:
+def _timestamp(value: object, id: str) -> datetime | None:
     if value is None or value == "":
         return None
-    if isinstance(value, str):
-        return checks.iso_moment(value, "timestamp_key")
-    return checks.timestamp(value, "timestamp_key")
+    try:
+        moment = value if isinstance(value, datetime) else datetime.fromisoformat(str(value))
+        if len(str(value)) == len("2026-01-31"):
+            moment = moment.replace(tzinfo=UTC)
+    except ValueError:
+        moment = None
+    if moment is None or moment.utcoffset() is None:
+        raise InvalidInputError(
+            f"chunk {id!r} has the timestamp {value!r}; give an aware datetime, ISO 8601 text "
+            "with a time zone, or a date",
+            argument="timestamp_key",
+        )
+    return moment

@@ -54,8 +54,7 @@ class RecallMPropertyGraphStore(StoreOnMemory, PropertyGraphStore):
     name all have the same dimension. Nodes are read without them.
 
     ``timestamp_key``: the key in a chunk's metadata under which its time stands (an aware datetime,
-    or a time or a day in ISO 8601, in this machine's time zone where it names none), if any: recall
-    orders statements by it.
+    ISO 8601 text, or a date, which begins in UTC), if any: recall orders statements by it.
 
     >>> from llama_index.core.graph_stores.types import EntityNode, Relation
     >>> from recallm import RecallM

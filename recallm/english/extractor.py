@@ -271,7 +271,11 @@ class Extractor:
             return ()
         found = self._resolved(read, turn)
         if turn.discourse is not None:
-            referred = tuple(mention for reference in found for mention in reference.mentions())
+            referred = tuple(
+                (mention, read.text[reference.start : reference.end])
+                for reference in found
+                for mention in reference.mentions()
+            )
             turn.discourse.add(EarlierPassage(turn.id, turn.speaker, read.text, referred))
         return found
 

@@ -145,7 +145,9 @@ class Discourses:
                 for passage in reader.passages(Filter(session_key=key), limit=_SPEAKER_PASSAGES)
                 if passage.key is None
             ]
-            references: dict[str, list[ConceptMention]] = {passage.id: [] for passage in found}
+            references: dict[str, list[tuple[ConceptMention, str]]] = {
+                each.id: [] for each in found
+            }
             keys = [
                 statement_key(passage.t_index, position)
                 for passage in found
@@ -153,7 +155,9 @@ class Discourses:
             ]
             for statement in reader.statements(keys):
                 references[statement.passage_id] += [
-                    mention for mention in statement.concepts if mention.reference is not None
+                    (mention, statement.text[span.start : span.end])
+                    for mention in statement.concepts
+                    if (span := mention.reference) is not None
                 ]
         return [
             EarlierPassage(each.id, each.speaker, _end_of(each.text), tuple(references[each.id]))

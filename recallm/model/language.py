@@ -314,12 +314,12 @@ class Question:
 
 class EarlierPassage(NamedTuple):
     """A passage of the session: its id, its speaker, the end of its text, and the concepts that it
-    mentions by a pronoun."""
+    mentions by a pronoun, each with the pronoun."""
 
     id: str
     speaker: str | None
     text: str
-    references: tuple[ConceptMention, ...] = ()
+    references: tuple[tuple[ConceptMention, str], ...] = ()
 
 
 class Discourse(Protocol):

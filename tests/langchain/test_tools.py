@@ -418,3 +418,17 @@ class TestUnit(Suite, ToolsUnitTests):
 
 class TestIntegration(Suite, ToolsIntegrationTests):
     pass
+
+
+def test_users_of_the_same_tools_share_nothing_that_was_looked_up(memory: RecallM) -> None:
+    """A message of one user may have the id of another's: what is known of it is not the same."""
+    ann, bob = memory.in_namespace("ann"), memory.in_namespace("bob")
+    ann.update("Hello there!", id="1", session="ann", speaker="Human")
+    bob.update("My cat is called Tom.", id="1", session="old", speaker="Human")
+    tools = create_recallm_tools(memory, namespace=lambda runtime: runtime.context.name)
+    said = [HumanMessage("Hello there!", id="1"), HumanMessage("My cat?", id="2")]
+    for name, found in (("ann", []), ("bob", ["My cat is called Tom."])):
+        model = ScriptedModel(lines=[call("recall_memory", query="What is my cat called?"), "Ok."])
+        agent: Any = create_agent(model, tools, context_schema=User)
+        output = agent.invoke({"messages": [*said]}, thread(name), context=User(name))
+        assert recalled(output["messages"][-2]) == found

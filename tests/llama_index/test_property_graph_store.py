@@ -102,10 +102,10 @@ def test_the_timestamp_of_a_message(memory: RecallM) -> None:
     context = memory.recall("Where does Ann live?")
     assert {statement.passage: statement.timestamp for statement in context.statements} == {
         "early": datetime(2023, 5, 2, 10, tzinfo=UTC),
-        "late": datetime(2024, 5, 2).astimezone(),
+        "late": datetime(2024, 5, 2, tzinfo=UTC),
         "never": None,
     }
-    for bad in ("yesterday", 20240502):
+    for bad in ("yesterday", "2024-05-02T10:00:00"):
         with pytest.raises(InvalidInputError):
             store.upsert_llama_nodes([make_chunk("bad", "Ann lives in Bonn.", said=bad)])
     assert store.get(ids=["bad"]) == []

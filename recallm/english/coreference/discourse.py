@@ -15,7 +15,7 @@ from typing import Final, Literal, NamedTuple
 
 from spacy.symbols import ADJ, NOUN, PROPN
 
-from recallm.english.coreference.passage import VOCATIVE, Name, TextRead, by_word, gender_of
+from recallm.english.coreference.passage import VOCATIVE, Name, TextRead, by_word
 from recallm.model import ConceptMention
 
 Kind = Literal["he", "she"]
@@ -165,13 +165,14 @@ class Discourse:
             self._of_speaker(passage.speaker, back)
         for name in passage.names[-_NAMES_OF_EARLIER:]:
             self._mention(self._find(name, back), name, back)
-        for mention in passage.referred[-_NAMES_OF_EARLIER:]:
+        for mention, pronoun in passage.referred[-_NAMES_OF_EARLIER:]:
             referent = self._by_name.get(mention.name) or self._by_part.get(mention.name)
             if referent is None:
                 referent = self._new(mention.name, frozenset(mention.name.split()))
                 referent.spelled[back] = (mention,)
-                referent.female, referent.gender_known = gender_of(mention.label.lower().split()[0])
                 referent.kind = "PER"
+            if (kind := _KIND_OF_PRONOUN.get(pronoun.lower())) is not None:
+                referent.female, referent.gender_known = float(kind == "she"), True
             referent.earlier_count += 1
             referent.back = back
             referent.sentence = self._first_sentence + len(passage.sentence_starts) - 1

@@ -72,7 +72,7 @@ class TextRead:
 
     ``id`` is that of an earlier passage, None for the passage whose anaphors are resolved.
     ``speaker`` is the concept of who says it. ``referred`` are the concepts that it mentions by
-    pronoun, where an earlier call resolved them.
+    pronoun, each with the pronoun, where an earlier call resolved them.
     """
 
     def __init__(
@@ -81,7 +81,7 @@ class TextRead:
         *,
         id: str | None = None,
         speaker: ConceptMention | None = None,
-        referred: Sequence[ConceptMention] = (),
+        referred: Sequence[tuple[ConceptMention, str]] = (),
     ) -> None:
         self.id = id
         self.speaker = speaker
@@ -246,12 +246,7 @@ def _gender(text: TextRead, span: Span) -> tuple[float, bool]:
             return share, True
         if text.tags[i] in (VERB, AUX, ADP) or lowered in (".", "and", "'s", "’s"):
             break
-    return gender_of(words[first].lowered)
-
-
-def gender_of(first_name: str) -> tuple[float, bool]:
-    """The share of women among the bearers of a first name, and whether the name is known."""
-    share = _shares().get(first_name)
+    share = _shares().get(words[first].lowered)
     return (_UNKNOWN_SHARE, False) if share is None else (share, True)
 
 

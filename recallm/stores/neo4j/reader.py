@@ -95,7 +95,7 @@ class Neo4jReader(Reader):
         [(self._rows, hides, totals, sizes, vocabulary, vectors, session)] = connection.rows(
             cypher.OPEN, opened
         )
-        self.opened = reading.open_session_of(*session)
+        self.opened = session
         self._opened_totals: list[int] = totals
         self._counter = totals[0]
         self._t: int = min(as_of, self._counter) if isinstance(as_of, int) else self._counter

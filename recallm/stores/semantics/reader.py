@@ -24,7 +24,7 @@ from recallm.model import (
     session_name_in,
     t_index_of,
 )
-from recallm.stores.semantics.reading import mapping_of, summary_of
+from recallm.stores.semantics.reading import mapping_of, open_session_of, summary_of
 from recallm.stores.semantics.rows import ConceptTotals, from_microseconds, unpack_timestamp
 
 _TEXT = r"((?:(?!\{\?|\?:|\?\}).)*)"
@@ -60,7 +60,8 @@ class Reader(ABC):
     """
 
     state: NamespaceState
-    opened: OpenSession | None
+    opened: Sequence[Any]
+    """The columns of ``open_session_of``: an engine reads them with the row of the namespace."""
 
     @abstractmethod
     def ask(self, query: str, /, **given: Any) -> list[Any]:
@@ -91,8 +92,7 @@ class Reader(ABC):
         ]
 
     def open_session(self) -> OpenSession | None:
-        """See ``GraphReader``; an engine reads it with the row of the namespace."""
-        return self.opened
+        return open_session_of(*self.opened)
 
     def statement_keys(
         self, *, embedded: bool, after: int = -1, limit: int | None = None

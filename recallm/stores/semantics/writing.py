@@ -374,6 +374,8 @@ class Ledger:
     def _settle_elements(self) -> None:
         while orphans := self._orphans():
             self.drop(orphans)
+            for key in orphans:
+                self._shown.setdefault(key, {})  # damage may have taken all evidence
         changes = Changes(namespace=self._namespace)
         concepts: dict[str, ConceptMention] = {}
         for key, shown in self._shown.items():

@@ -83,7 +83,7 @@ class SQLiteRows(RowWriter):
         now: datetime | None = None,
     ) -> Opened:
         ns, _, *totals, sizes, open_t, key, said, source, has_expired, _, _ = self.namespace(
-            self._name, now=microseconds(now), said=None
+            self._name, now=microseconds(now), said=None, shown_at=None
         )
         if not ns:
             return Opened(totals=NamespaceTotals())

@@ -27,13 +27,12 @@ from recallm.model import (
     Filter,
     Horizon,
     NamespaceState,
-    OpenSession,
     Scalar,
     canonical_json,
     statement_key,
 )
 from recallm.stores.semantics.reader import literal, with_parts
-from recallm.stores.semantics.reading import open_session_of, state_of
+from recallm.stores.semantics.reading import state_of
 from recallm.stores.semantics.rows import microseconds
 from recallm.stores.sqlite.connections import Snapshot
 from recallm.stores.sqlite.failures import damage
@@ -75,11 +74,12 @@ _NAMESPACE: LiteralString = (
     " CASE WHEN :said IS NOT NULL THEN coalesce((SELECT p.t FROM passage p INDEXED BY passage_t"
     "  WHERE p.ns = n.id AND p.said <= :said ORDER BY p.t DESC LIMIT 1), 0) END"
     " FROM namespace n LEFT JOIN passage p ON p.row = (n.id << 32) + n.open_t"
-    "  AND (p.expires IS NULL OR :now IS NULL OR p.expires > :now)"
+    "  AND (p.expires IS NULL OR :shown_at IS NULL OR p.expires > :shown_at)"
     " LEFT JOIN session s ON s.id = p.session_id WHERE n.name = :name"
 )  # fmt: skip
-"""The row of a namespace, with the session that the next update may continue, whether a passage has
-expired, the first t from which on one is withdrawn, and the latest t by the datetime ``said``."""
+"""The row of a namespace, with the session that the next update may continue (none where its
+passage has expired by ``shown_at``), whether a passage has expired, the first t from which on one
+is withdrawn, and the latest t by the datetime ``said``."""
 
 _NO_NAMESPACE = (0, "", 0, 0, 0, 0, None, "", 0, 0, "{}", 0, None, None, None, False, None, 0)
 """Such a row, of a namespace that there is not."""
@@ -184,11 +184,11 @@ class View(Queries):
         said = microseconds(as_of) if isinstance(as_of, datetime) else None
         super().__init__(snapshot.rows, said=said, now=microseconds(horizon.now))
         with damage(snapshot.name):
-            found = self.namespace(namespace)
+            found = self.namespace(namespace, shown_at=self.bound["now"])
             self.ns: int = found[0]
             self.totals: tuple[int, ...] = found[3:6]
             counter, (model, origin, revision, vocabulary, sizes) = found[2], found[6:11]
-            *opened, has_expired, withdrawn, by_said = found[11:]
+            *self.opened, has_expired, withdrawn, by_said = found[11:]
             vector_bytes: dict[str, int] = json.loads(sizes)
             if isinstance(as_of, datetime):
                 t_index = by_said
@@ -197,7 +197,6 @@ class View(Queries):
             self.state: NamespaceState = state_of(
                 t_index, vector_bytes, vocabulary, model, origin, revision
             )
-            self.opened: OpenSession | None = open_session_of(*opened)
         self.is_present = t_index >= counter
         has_withdrawn = not horizon.withdrawn and withdrawn is not None and withdrawn <= t_index
         self.last = max(-1, min(t_index, MAX_T))

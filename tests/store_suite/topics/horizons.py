@@ -217,6 +217,20 @@ class HorizonTests(StoreTests):
             left = [passage.id for passage in reader.passages(Filter())]
         assert left == [last, before, str(SWEPT_PASSAGES), str(SWEPT_PASSAGES - 1)]
 
+    def test_a_session_goes_on_from_what_has_expired(self, space: Space) -> None:
+        """Where more has expired than a write sweeps."""
+        space.apply(
+            [
+                prepared(str(n), "[Ann]", timestamp=at(0), expires_at=at(1))
+                for n in range(SWEPT_PASSAGES + 9)
+            ]
+        )
+        space.apply([prepared("late", "[Bo]", timestamp=at(10))], now=at(10))
+        with space.reader() as reader:
+            session = reader.open_session()
+        assert session is not None
+        assert session.key == "@1"
+
     def test_statements_skip_the_hidden(self, space: Space) -> None:
         """``previous`` and ``next`` skip hidden statements; session keys stay as written."""
         space.write(
