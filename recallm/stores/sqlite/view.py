@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, LiteralString
 
@@ -188,7 +188,8 @@ class View(Queries):
             self.ns: int = found[0]
             self.totals: tuple[int, ...] = found[3:6]
             counter, (model, origin, revision, vocabulary, sizes) = found[2], found[6:11]
-            *self.opened, has_expired, withdrawn, by_said = found[11:]
+            *opened, has_expired, withdrawn, by_said = found[11:]
+            self.opened: Sequence[Any] = opened
             vector_bytes: dict[str, int] = json.loads(sizes)
             if isinstance(as_of, datetime):
                 t_index = by_said
