@@ -141,12 +141,12 @@ def test_a_context_names_an_antecedent_that_none_of_its_statements_spells() -> N
 @each_row([("Tom",), ("Kim",)])
 def test_a_pronoun_goes_on_from_pronouns_long_behind_the_name(name: str) -> None:
     """Also where most who bear the name are women: "he" said what this one is."""
-    told = ("is a vegetarian", "loves spicy food", "has an interview", "plays the cello")
+    predicates = ("is a vegetarian", "loves spicy food", "works a lot", "plays the cello")
     with RecallM() as memory:
         memory.update(f"My brother {name} is staying with us.", speaker="user", session="s")
-        for what in told:
+        for predicate in predicates:
             memory.update("Noted, thank you for telling me.", speaker="assistant", session="s")
-            memory.update(f"He {what}.", speaker="user", session="s")
+            memory.update(f"He {predicate}.", speaker="user", session="s")
         [last] = memory.recall("Who plays the cello?", limit=1).statements
     assert (last.text, [each.label for each in last.references]) == (
         "He plays the cello.",

@@ -24,7 +24,7 @@ Case = Literal["subject", "object", "possessive", "reflexive"]
 _KIND_OF_PRONOUN: Final[dict[str, Kind]] = by_word("pronouns")
 _CASE_OF_PRONOUN: Final[dict[str, Case]] = by_word("cases")
 _AFTER_POSSESSIVE: Final = frozenset({NOUN, PROPN, ADJ})
-"""Before one of these "her" says whose, in place of whom."""
+"""The tags of a word behind "her" with which "her" is a possessive ("her sister")."""
 
 
 class Anaphor(NamedTuple):

@@ -52,8 +52,8 @@ def ement_context(
     entities: Mapping[str, ConceptRow],
     request: RecallRequest,
 ) -> RecalledContext:
-    """EMENT's context, of the nearest statements and those that mention ``entities``, the known
-    concepts of the question by name.
+    """EMENT's context, of the nearest statements and those that mention ``entities``, the
+    stored rows of the question's concepts, by name.
 
     Scores are None: they would be no probabilities. ``contributions["cosine"]`` says how near a
     statement is, where it is one of the nearest.

@@ -80,7 +80,7 @@ def read_entity_statements(
     reader: GraphReader, question: Question, request: RecallRequest
 ) -> tuple[list[StoredStatement], dict[str, ConceptRow]]:
     """The newest statements of each of the question's concepts, ``candidate_limit`` of each, and
-    the known ones of these concepts by name."""
+    the stored rows of these concepts, by name."""
     names = [concept.name for concept in question.concepts]
     if not names:
         return [], {}

@@ -164,8 +164,8 @@ def json_text(value: Mapping[str, Any]) -> str:
 
 
 def kept_of(evidence: Evidence) -> tuple[str | None, list[str] | None]:
-    """What is kept of evidence: the JSON of its properties and its description, None for none
-    (`reading.evidence_of` reads both)."""
+    """What is kept of evidence: the JSON of its properties, and its description; None where
+    evidence has no properties, or no description (`reading.evidence_of` reads both)."""
     properties = json_text(evidence.properties) if evidence.properties else None
     if isinstance(evidence, TripletUpsert):
         return properties, None

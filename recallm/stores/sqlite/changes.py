@@ -58,8 +58,8 @@ _UNIQUE: dict[LiteralString, tuple[LiteralString, int]] = {
 columns of a row never change, from its namespace on."""
 
 _LISTS: tuple[LiteralString, ...] = ("term", "concept")
-"""The tables whose rows have lists of postings. The records of these are kinds of rows, too, by
-number and key, until they are put into lists."""
+"""The tables whose rows have lists of postings. Until postings are put into lists, they are a kind
+of rows ("term postings"), by the number of the list's row and the posting's key."""
 
 _LATEST: LiteralString = (
     "SELECT a, b, (SELECT max(shown) FROM evidence e WHERE e.ns = :ns AND e.a = p.a AND e.b = p.b)"

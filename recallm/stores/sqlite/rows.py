@@ -186,8 +186,8 @@ class SQLiteRows(RowWriter):
     def _numbered(
         self, table: LiteralString, key: LiteralString, wanted: Collection[str]
     ) -> Iterator[tuple[str, list[Any]]]:
-        """The rows of a table by their natural keys, without their numbers and the newest records
-        of postings, which are kept."""
+        """The rows of a table by their natural keys, without their numbers and newest postings: the
+        writer keeps both."""
         columns = ", ".join(columns_of(table)[1:])
         newest: LiteralString = "newest" if table in self.newest else "NULL"
         sql: LiteralString = (
