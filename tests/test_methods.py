@@ -73,6 +73,7 @@ async def test_a_call_that_holds_up_the_event_loop_says_what_to_write(
     assert logged == [
         f"{beginning.format('update')}memory.aupdate(…)",
         f"{beginning.format('namespaces')}asyncio.to_thread(memory.namespaces, …)",
+        f"{beginning.format('close')}memory.aclose(…)",
     ]
 
 

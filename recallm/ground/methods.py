@@ -16,7 +16,7 @@ from collections.abc import Callable, Collection, Coroutine
 from difflib import get_close_matches
 from functools import cache, wraps
 from time import perf_counter
-from typing import Any, Concatenate, ParamSpec, TypeVar, cast, get_args, get_type_hints
+from typing import Any, ParamSpec, TypeVar, cast, get_args, get_type_hints
 
 from recallm.errors import InvalidInputError, UnknownArgumentError
 
@@ -65,11 +65,15 @@ def unknown_argument(of: str, given: str, known: Collection[str]) -> UnknownArgu
 def knows_its_arguments(kind: C) -> C:
     """A class whose public methods, and the call that makes an instance, refuse keyword arguments
     that they do not have with an error that names the one that is meant."""
-    for name in dir(kind):
-        function = inspect.getattr_static(kind, name)
-        if inspect.isfunction(function) and (name == "__init__" or not name.startswith("_")):
-            setattr(kind, name, _checked(function, kind.__name__ if name == "__init__" else name))
+    kind.__init__ = _checked(kind.__init__, kind.__name__)
+    for name, function in _public_methods(kind):
+        setattr(kind, name, _checked(function, name))
     return kind
+
+
+def _public_methods(kind: type[Any]) -> list[tuple[str, Callable[..., Any]]]:
+    methods = [(name, inspect.getattr_static(kind, name)) for name in dir(kind)]
+    return [each for each in methods if inspect.isfunction(each[1]) and each[0][0] != "_"]
 
 
 def _checked(function: Callable[..., Any], called: str) -> Callable[..., Any]:
@@ -127,19 +131,25 @@ def _whole_signature(function: Callable[..., Any]) -> inspect.Signature:
     return signature.replace(parameters=parameters)
 
 
-def of_part(
-    name: str, method: Callable[Concatenate[Any, P], R]
-) -> Callable[Concatenate[Any, P], R]:
-    """A method that calls ``method`` of the part which the instance holds as ``name``."""
+def warns_in_event_loops(kind: C) -> C:
+    """A class whose public methods log what to await, once each, where they hold up an event
+    loop."""
+    for name, function in _public_methods(kind):
+        if not inspect.iscoroutinefunction(function):
+            setattr(kind, name, _timed(function))
+    return kind
 
-    @wraps(method)
-    def run(self: Any, /, *args: P.args, **kwargs: P.kwargs) -> R:
+
+def _timed(function: Callable[P, R]) -> Callable[P, R]:
+    @wraps(function)
+    def run(*args: P.args, **kwargs: P.kwargs) -> R:
         begun = perf_counter()
         try:
-            return method(getattr(self, name), *args, **kwargs)
+            return function(*args, **kwargs)
         finally:
             if perf_counter() - begun > _LONG and _is_in_event_loop():
-                _warn_of_event_loop(method.__name__, hasattr(self, f"a{method.__name__}"))
+                name = function.__name__
+                _warn_of_event_loop(name, hasattr(args[0], f"a{name}"))
 
     return run
 

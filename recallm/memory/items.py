@@ -12,9 +12,8 @@ from recallm.errors import InvalidInputError
 from recallm.ground import checks
 from recallm.ground.methods import knows_its_arguments
 from recallm.memory.open_memory import OpenMemory
-from recallm.memory.reading import Reading
 from recallm.memory.update_request import UpdateRequest
-from recallm.memory.writing import Writing
+from recallm.memory.writing import put
 from recallm.model import Filter, Horizon, Passage, Scalar, Selection
 from recallm.recall.request import RecallRequest
 from recallm.recall.results import KnowledgeUpdate
@@ -60,10 +59,8 @@ class MemoryItems:
     ['Ann loves sushi']
     """
 
-    def __init__(self, opened: OpenMemory, writing: Writing, reading: Reading) -> None:
+    def __init__(self, opened: OpenMemory) -> None:
         self._opened = opened
-        self._writing = writing
-        self._reading = reading
         self._omits_expired = True
 
     def with_expired(self) -> MemoryItems:
@@ -89,7 +86,7 @@ class MemoryItems:
         """
         # Each gets an id of its own: an item that is put twice is written twice.
         given = [replace(item) for item in checks.instances(NewItem, items, "items")]
-        return self._writing.put(given, range(len(given))) if given else []
+        return put(self._opened, given, range(len(given))) if given else []
 
     def get(self, path: Sequence[str], key: str) -> Passage | None:
         """The item under ``key`` at ``path``; None if there is none."""
@@ -152,7 +149,7 @@ class MemoryItems:
                 config=self._opened.config,
                 count_tokens=self._opened.count_tokens,
             )
-            scores = self._reading.recaller.passages(reader, request)
+            scores = self._opened.recaller.passages(reader, request)
             ids = list(scores)
             for start in range(0, len(ids), _READ_AT_ONCE):
                 some = ids[start : start + _READ_AT_ONCE]

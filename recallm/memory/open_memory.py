@@ -12,6 +12,7 @@ from recallm.errors import ClosedError
 from recallm.ground import checks
 from recallm.ground.config import RecallConfig
 from recallm.model import Horizon, Moment
+from recallm.recall.recalling import Recaller
 from recallm.recall.retrieval.relations import RelationIndexes
 from recallm.stores.base import GraphReader, GraphStore
 from recallm.vectors.statements import StatementVectors
@@ -79,6 +80,11 @@ class OpenMemory:
         """The name of the concept that a label spells."""
         return self.extractor.concept_name(label)
 
+    @property
+    def recaller(self) -> Recaller:
+        """Reads and ranks what is stored."""
+        return Recaller(self.store, self.name, self.extractor, self.vectors, self.relation_indexes)
+
     def reader(
         self, as_of: Moment | None = None, *, withdrawn: bool = False
     ) -> AbstractContextManager[GraphReader]:
@@ -95,7 +101,6 @@ class OpenMemory:
 
 
 class Part:
-    """A part of a memory. ``RecallM`` has its public methods."""
+    """A part of ``RecallM``, which opens the memory and has the public methods of its parts."""
 
-    def __init__(self, opened: OpenMemory) -> None:
-        self._opened = opened
+    _opened: OpenMemory

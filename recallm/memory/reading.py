@@ -21,7 +21,7 @@ from recallm.model import (
 )
 from recallm.recall.neighbourhood import known_name
 from recallm.recall.prompts import answer_of
-from recallm.recall.recalling import RANKINGS, Recaller, check_probabilities, checked_request
+from recallm.recall.recalling import RANKINGS, check_probabilities, checked_request
 from recallm.recall.request import FilterArguments, RecallArguments, RecallRequest
 from recallm.recall.results import (
     Answer,
@@ -56,7 +56,7 @@ class Reading(Part):
             StoreError: the store failed.
 
         """
-        return self.recaller.recall(self._request(question, arguments))
+        return self._opened.recaller.recall(self._request(question, arguments))
 
     def explain(self, question: str, *, statement: str, **recall: Unpack[RecallArguments]) -> str:
         """Why ``recall`` hands over the statement with the id ``statement``, or leaves it out: as
@@ -80,7 +80,7 @@ class Reading(Part):
         """
         check_probabilities(self._opened.config.ranking, "explain")
         id = checks.name(statement, "statement")
-        return self.recaller.explain(self._request(question, recall), id)
+        return self._opened.recaller.explain(self._request(question, recall), id)
 
     def _request(self, question: str, given: Mapping[str, Any]) -> RecallRequest:
         self._opened.check_open()
@@ -117,7 +117,7 @@ class Reading(Part):
                 "ask needs a language model: give any callable prompt → text, as "
                 "ask(question, llm=…) or RecallM(…, llm=…); recall needs none"
             )
-        context = self.recall(question, **recall)
+        context = self._opened.recaller.recall(self._request(question, recall))
         prompt = RANKINGS[self._opened.config.ranking].prompt(question, context.text)
         return Answer(answer_of(model, prompt), context)
 
@@ -147,19 +147,12 @@ class Reading(Part):
             keys = superseded_statements(reader, rows, index)
         return frozenset(stored[key] for key in keys)
 
-    @property
-    def recaller(self) -> Recaller:
-        """Reads and ranks what is stored."""
-        opened = self._opened
-        return Recaller(
-            opened.store, opened.name, opened.extractor, opened.vectors, opened.relation_indexes
-        )
-
     # -- without a question ----------------------------------------------------------------
 
     def get(self, id: str) -> Passage | None:
         """The passage with this id, verbatim; None if there is none."""
-        return next(iter(self.get_many([checks.string(id, "id")]).values()), None)
+        with self._opened.reader() as reader:
+            return next(iter(reader.passages(ids=[checks.string(id, "id")])), None)
 
     def get_many(self, ids: Collection[str], *, withdrawn: bool = False) -> dict[str, Passage]:
         """The passages with these ids, by id, all read at one moment. Unknown ids are left out, and

@@ -1,4 +1,4 @@
-"""``RecallM``: the memory that users open. It opens the parts and connects them.
+"""``RecallM``: the memory that users open. It has the methods of its parts.
 
 ``memory.writing`` has what writes, ``memory.forgetting`` what forgets, ``memory.reading`` what
 answers questions, through ``recall.recalling``, and looks up; ``memory.administration`` has
@@ -19,7 +19,7 @@ from recallm.errors import InvalidInputError
 from recallm.graph import MemoryGraph
 from recallm.ground import checks
 from recallm.ground.config import RankingName, RecallConfig
-from recallm.ground.methods import in_thread, knows_its_arguments, of_part
+from recallm.ground.methods import in_thread, knows_its_arguments, warns_in_event_loops
 from recallm.memory.administration import Administration
 from recallm.memory.forgetting import Forgetting
 from recallm.memory.items import MemoryItems
@@ -35,8 +35,9 @@ from recallm.vectors import Embedding
 from recallm.vectors.statements import StatementVectors, checked_embedding
 
 
+@warns_in_event_loops
 @knows_its_arguments
-class RecallM:
+class RecallM(Writing, Forgetting, Reading, Administration):
     """A long-term memory over a temporal graph of concepts.
 
     ``store``: None (embedded, in memory); the path of an SQLite file, made if it is missing; a
@@ -82,6 +83,8 @@ class RecallM:
 
     """
 
+    _root: Self | None = None
+
     def __init__(
         self,
         store: StoreTarget = None,
@@ -125,70 +128,27 @@ class RecallM:
             database=database,
             timeout=checks.seconds(timeout, "timeout"),
         )
-        self._assemble(
-            OpenMemory(
-                store=opened,
-                name=namespace,
-                extractor=extractor,
-                vectors=None if embedding is None else StatementVectors(opened, embedding),
-                relation_indexes=RelationIndexes(extractor.concept_name),
-                config=config,
-                llm=llm,
-                count_tokens=counted,
-                clock=present,
-                triplets=triplets,
-                life=Life(opened.close if is_own else None),
-            )
+        self._opened = OpenMemory(
+            store=opened,
+            name=namespace,
+            extractor=extractor,
+            vectors=None if embedding is None else StatementVectors(opened, embedding),
+            relation_indexes=RelationIndexes(extractor.concept_name),
+            config=config,
+            llm=llm,
+            count_tokens=counted,
+            clock=present,
+            triplets=triplets,
+            life=Life(opened.close if is_own else None),
         )
-
-    def _assemble(self, opened: OpenMemory, root: Self | None = None) -> None:
-        """Make the parts of this memory. ``root`` is the memory with which it is closed."""
-        self._opened = opened
-        self._root = root
-        self._administration = Administration(opened)
-        self._writing = Writing(opened)
-        self._forgetting = Forgetting(opened)
-        self._reading = Reading(opened)
 
     def _derived(self, opened: OpenMemory) -> Self:
         """A memory that is closed together with this one."""
         self._opened.check_open()
         other = object.__new__(type(self))
-        life = Life(root=self.root._opened.life)
-        other._assemble(replace(opened, life=life), self.root)
+        other._opened = replace(opened, life=Life(root=self.root._opened.life))
+        other._root = self.root
         return other
-
-    # The methods of the parts.
-
-    update = of_part("_writing", Writing.update)
-    update_many = of_part("_writing", Writing.update_many)
-    write = of_part("_writing", Writing.write)
-    extract = of_part("_writing", Writing.extract)
-    embed = of_part("_writing", Writing.embed)
-
-    forget = of_part("_forgetting", Forgetting.forget)
-    expire = of_part("_forgetting", Forgetting.expire)
-    withdraw = of_part("_forgetting", Forgetting.withdraw)
-    erase_namespace = of_part("_forgetting", Forgetting.erase_namespace)
-
-    recall = of_part("_reading", Reading.recall)
-    explain = of_part("_reading", Reading.explain)
-    ask = of_part("_reading", Reading.ask)
-    superseded = of_part("_reading", Reading.superseded)
-    get = of_part("_reading", Reading.get)
-    get_many = of_part("_reading", Reading.get_many)
-    passages = of_part("_reading", Reading.passages)
-    history = of_part("_reading", Reading.history)
-    concepts = of_part("_reading", Reading.concepts)
-    relations = of_part("_reading", Reading.relations)
-    sessions = of_part("_reading", Reading.sessions)
-    stats = of_part("_reading", Reading.stats)
-
-    namespaces = of_part("_administration", Administration.namespaces)
-    problems = of_part("_administration", Administration.problems)
-    export = of_part("_administration", Administration.export)
-    export_namespace = of_part("_administration", Administration.export_namespace)
-    load = of_part("_administration", Administration.load)
 
     @property
     def graph(self) -> MemoryGraph:
@@ -201,7 +161,7 @@ class RecallM:
     def items(self) -> MemoryItems:
         """Texts stored under keys at paths."""
         self._opened.check_open()
-        return MemoryItems(self._opened, self._writing, self._reading)
+        return MemoryItems(self._opened)
 
     @property
     def config(self) -> RecallConfig:
@@ -312,18 +272,18 @@ class RecallM:
         """
         return await asyncio.to_thread(cls, *arguments, **options)
 
-    aupdate = in_thread(update)
-    aupdate_many = in_thread(update_many)
-    aforget = in_thread(forget)
-    arecall = in_thread(recall)
-    aask = in_thread(ask)
-    ahistory = in_thread(history)
-    aget = in_thread(get)
-    apassages = in_thread(passages)
-    aconcepts = in_thread(concepts)
-    arelations = in_thread(relations)
-    asessions = in_thread(sessions)
-    astats = in_thread(stats)
+    aupdate = in_thread(Writing.update)
+    aupdate_many = in_thread(Writing.update_many)
+    aforget = in_thread(Forgetting.forget)
+    arecall = in_thread(Reading.recall)
+    aask = in_thread(Reading.ask)
+    ahistory = in_thread(Reading.history)
+    aget = in_thread(Reading.get)
+    apassages = in_thread(Reading.passages)
+    aconcepts = in_thread(Reading.concepts)
+    arelations = in_thread(Reading.relations)
+    asessions = in_thread(Reading.sessions)
+    astats = in_thread(Reading.stats)
     aclose = in_thread(close)
 
     async def __aenter__(self) -> Self:

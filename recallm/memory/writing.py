@@ -22,7 +22,7 @@ from tqdm import tqdm
 from recallm.errors import ConflictError, InvalidInputError
 from recallm.ground import checks
 from recallm.memory.discourses import Discourses
-from recallm.memory.open_memory import Part
+from recallm.memory.open_memory import OpenMemory, Part
 from recallm.memory.revision import Reviser
 from recallm.memory.update_request import UpdateArguments, UpdateRequest
 from recallm.model import Extraction, Horizon, PreparedUpdate, Turn, statement_id
@@ -55,7 +55,7 @@ class Writing(Part):
 
         """
         given: dict[str, Any] = {"text": text, **arguments}
-        return self.write(UpdateRequest(**given))
+        return put(self._opened, [UpdateRequest(**given)])[0]
 
     def write(self, request: UpdateRequest) -> KnowledgeUpdate:
         """Write one checked knowledge update, for the packages that stand on the memory.
@@ -66,7 +66,7 @@ class Writing(Part):
         """
         if not isinstance(request, UpdateRequest):
             raise InvalidInputError("request must be an UpdateRequest", argument="request")
-        return self.put([request])[0]
+        return put(self._opened, [request])[0]
 
     def update_many(
         self,
@@ -104,7 +104,8 @@ class Writing(Part):
         with tqdm(total=total, disable=not progress, unit="update") as bar:
             requests = self._requests(given)
             while batch := list(islice(requests, size)):
-                done += self.put([request for _, request in batch], [place for place, _ in batch])
+                requested = [request for _, request in batch]
+                done += put(self._opened, requested, [place for place, _ in batch])
                 bar.update(len(batch))
         return done
 
@@ -173,70 +174,67 @@ class Writing(Part):
                 latest = keys[-1]
                 bar.update(embedded)
 
-    # -- batches ---------------------------------------------------------------------------
-
-    def put(
-        self, requests: Sequence[UpdateRequest], places: Sequence[int] | None = None
-    ) -> list[KnowledgeUpdate]:
-        """Write checked knowledge updates in one transaction. ``places`` are those of the updates
-        among the caller's items, None where the caller has no items.
-
-        Raises:
-            ConflictError: an id belongs to another text; ``index`` counts the caller's items.
-            EmbeddingModelError: the namespace's vectors are of another model than the embeddings.
-
-        """
-        self._opened.check_open()
-        opened = self._opened
-        discourses = Discourses(opened, requests)
-        if opened.vectors is not None:
-            with opened.reader(withdrawn=True) as reader:
-                opened.vectors.warned_state(opened.name, reader)
-                discourses.read(reader)
-        updates = self._extract(requests, discourses)
-        if opened.vectors is not None:
-            updates = opened.vectors.with_vectors(
-                updates, [key is not None for key in discourses.keys]
-            )
-        try:
-            applied = opened.store.apply(opened.name, updates, now=opened.clock())
-        except ConflictError as error:
-            index = None if places is None else places[error.index or 0]
-            raise ConflictError(error.id, index=index) from None
-        results = [
-            KnowledgeUpdate(id=update.id, t_index=each.t_index, duplicate=True)
-            if each.duplicate
-            else _result(update, each.t_index)
-            for update, each in zip(updates, applied, strict=True)
-        ]
-        if opened.llm is None or opened.config.revision != "llm":
-            return results
-        reviser = Reviser(opened.store, opened.llm, opened.extractor.describe, opened.config)
-        return reviser.after(opened.name, results)
-
-    def _extract(
-        self, requests: Sequence[UpdateRequest], discourses: Discourses
-    ) -> list[PreparedUpdate]:
-        """Extract the texts, several at once. If one states its facts, all are parsed."""
-        tell_facts = [request.tells_facts(always=self._opened.triplets) for request in requests]
-        turns = [
-            request.turn(discourses.of(place))
-            for place, request in enumerate(requests)
-            if request.recalled
-        ]
-        extracted = self._opened.extractor.extract_many(turns, triplets=any(tell_facts))
-        extractions = iter(list(extracted))
-        return [
-            request.prepared(
-                next(extractions) if request.recalled else Extraction(),
-                self._opened.concept_name,
-                states_facts=tells_facts,
-            )
-            for request, tells_facts in zip(requests, tell_facts, strict=True)
-        ]
-
 
 _EVERYTHING = Horizon(withdrawn=True)
+
+
+def put(
+    opened: OpenMemory, requests: Sequence[UpdateRequest], places: Sequence[int] | None = None
+) -> list[KnowledgeUpdate]:
+    """Write checked knowledge updates in one transaction. ``places`` are those of the updates
+    among the caller's items, None where the caller has no items.
+
+    Raises:
+        ConflictError: an id belongs to another text; ``index`` counts the caller's items.
+        EmbeddingModelError: the namespace's vectors are of another model than the embeddings.
+
+    """
+    opened.check_open()
+    discourses = Discourses(opened, requests)
+    if opened.vectors is not None:
+        with opened.reader(withdrawn=True) as reader:
+            opened.vectors.warned_state(opened.name, reader)
+            discourses.read(reader)
+    updates = _extracted(opened, requests, discourses)
+    if opened.vectors is not None:
+        updates = opened.vectors.with_vectors(updates, [key is not None for key in discourses.keys])
+    try:
+        applied = opened.store.apply(opened.name, updates, now=opened.clock())
+    except ConflictError as error:
+        index = None if places is None else places[error.index or 0]
+        raise ConflictError(error.id, index=index) from None
+    results = [
+        KnowledgeUpdate(id=update.id, t_index=each.t_index, duplicate=True)
+        if each.duplicate
+        else _result(update, each.t_index)
+        for update, each in zip(updates, applied, strict=True)
+    ]
+    if opened.llm is None or opened.config.revision != "llm":
+        return results
+    reviser = Reviser(opened.store, opened.llm, opened.extractor.describe, opened.config)
+    return reviser.after(opened.name, results)
+
+
+def _extracted(
+    opened: OpenMemory, requests: Sequence[UpdateRequest], discourses: Discourses
+) -> list[PreparedUpdate]:
+    """Extract the texts, several at once. If one states its facts, all are parsed."""
+    tell_facts = [request.tells_facts(always=opened.triplets) for request in requests]
+    turns = [
+        request.turn(discourses.of(place))
+        for place, request in enumerate(requests)
+        if request.recalled
+    ]
+    extracted = opened.extractor.extract_many(turns, triplets=any(tell_facts))
+    extractions = iter(list(extracted))
+    return [
+        request.prepared(
+            next(extractions) if request.recalled else Extraction(),
+            opened.concept_name,
+            states_facts=tells_facts,
+        )
+        for request, tells_facts in zip(requests, tell_facts, strict=True)
+    ]
 
 
 def _result(update: PreparedUpdate, t_index: int) -> KnowledgeUpdate:

@@ -9,6 +9,7 @@ import pytest
 from recallm import ConflictError, InvalidInputError, RecallM
 from recallm.facts import FactMemory
 from recallm.memory.update_request import UpdateRequest
+from recallm.memory.writing import put
 from tests.facts.scripted import triplets
 
 CUSTOMERS = "Cyrus Alfred, Tia Batres, and Pasquale Ballif are customers of Pfizer."
@@ -87,8 +88,9 @@ def test_texts_without_facts(facts: FactMemory) -> None:
     with pytest.raises(InvalidInputError):
         facts.write_text("  ")
     # A text that need not state facts states none beside one that does.
-    facts.memory._writing.put(
-        [UpdateRequest(text=CUSTOMERS), UpdateRequest(text=EMPLOYEE, states_facts=True)]
+    put(
+        facts.memory._opened,
+        [UpdateRequest(text=CUSTOMERS), UpdateRequest(text=EMPLOYEE, states_facts=True)],
     )
     assert [triplet.subject for triplet in facts.memory.graph.triplets()] == ["Dorothea Altemus"]
 

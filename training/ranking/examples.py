@@ -136,7 +136,7 @@ def asked_of(unit: Unit, embeddings: object) -> list[Asked]:
 def candidates_of(memory: RecallM, text: str) -> Candidates | None:
     """The candidates of a question; None where nothing of the question is known."""
     request = RecallRequest(question=text, config=memory.config)
-    with memory._reading.recaller.opened(request) as opened:
+    with memory._opened.recaller.opened(request) as opened:
         return read_candidates(opened.reader, opened.question, opened.vector, request)
 
 
