@@ -246,6 +246,11 @@ RETURN [
     END, [u.id, u.timestamp, u.source]
 ] AS row
 """,
+    "summaries": """
+MATCH (c:RecallMConcept)
+WHERE c.namespace = $namespace AND c.key IS NOT NULL AND c.summary_t <= $t
+RETURN [c.name, c.summary_t, c.summary, c.summary_terms, c.summary_traits, []] AS row
+""",
     "predicates": """
 MATCH (p:RecallMPredicate)
 WHERE p.namespace = $namespace AND p.key IS NOT NULL AND p.name IS NOT NULL AND p.triplets > 0

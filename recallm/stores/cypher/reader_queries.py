@@ -331,9 +331,3 @@ WITH u ORDER BY u.t LIMIT $limit
 """
     + _WITH_PARTS
 )
-
-SUMMARIES: Final[LiteralString] = """
-MATCH (c:RecallMConcept)
-WHERE c.namespace = $namespace AND c.key IS NOT NULL AND c.summary_t <= $t
-RETURN [c.name, c.summary_t, c.summary, c.summary_terms, c.summary_traits] AS row
-"""

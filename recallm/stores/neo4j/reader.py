@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from copy import copy
 from datetime import datetime
@@ -34,7 +34,6 @@ from recallm.model import (
     Sizes,
     Stats,
     StoredStatement,
-    Summary,
     statement_key,
     t_index_of,
 )
@@ -199,6 +198,8 @@ class Neo4jReader(Reader):
         return values.counted_in(self._ask(COUNT_TOUCHES, names=values.keys_of(names)))
 
     def ask(self, query: str, /, **given: Any) -> list[Any]:
+        if query == "summaries":
+            given["t"] = self._counter
         known = {
             name: values.parameter(value) for name, value in given.items() if value is not None
         }
@@ -234,26 +235,16 @@ class Neo4jReader(Reader):
         every: dict[str, Any] = {"t": self._counter, "before": statement_key(self._counter + 1, 0)}
         return Stats(t_index=self._t, **self._ask(cypher.STATS, **every)[0])
 
-    def dump(self) -> Iterator[PreparedUpdate | Summary]:
-        """Other writers may forget while updates are read."""
-
-        def page(after: int, limit: int) -> list[PreparedUpdate]:
-            given: dict[str, Any] = {"t": self._counter, "after": after, "limit": limit}
-            while found := self._ask(cypher.UPDATES, **given):
-                # Two equal reads are complete. From the first update on that was forgotten, cut or
-                # joined meanwhile, the page is read again.
-                pairs = zip(found, self._ask(cypher.UPDATES, **given), strict=False)
-                stable = takewhile(lambda pair: pair[0] == pair[1], pairs)
-                if updates := [values.update_in(row) for row, _ in stable]:
-                    return updates
-            return []
-
-        def summaries() -> list[Summary]:
-            return [
-                reading.summary_of(*row) for row in self._ask(cypher.SUMMARIES, t=self._counter)
-            ]
-
-        return reading.dump_records(page, summaries)
+    def page_of_updates(self, after: int, limit: int) -> list[PreparedUpdate]:
+        """Other writers may forget while updates are read: two equal reads are complete. From the
+        first update on that was forgotten, cut or joined meanwhile, the page is read again."""
+        given: dict[str, Any] = {"t": self._counter, "after": after, "limit": limit}
+        while found := self._ask(cypher.UPDATES, **given):
+            pairs = zip(found, self._ask(cypher.UPDATES, **given), strict=False)
+            stable = takewhile(lambda pair: pair[0] == pair[1], pairs)
+            if updates := [values.update_in(row) for row, _ in stable]:
+                return updates
+        return []
 
     def _within(self, conditions: Mapping[str, Any]) -> dict[str, Any]:
         """The parameters of a filter, with its bounds of t within the view."""

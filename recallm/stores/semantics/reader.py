@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cache
 from operator import attrgetter
 from typing import Any, LiteralString, TypeVar, Unpack
@@ -15,8 +15,10 @@ from recallm.model import (
     EvidenceConditions,
     NamespaceState,
     OpenSession,
+    PreparedUpdate,
     Relation,
     Session,
+    Summary,
     Triplet,
     TripletConditions,
     TripletEvidence,
@@ -25,11 +27,14 @@ from recallm.model import (
     t_index_of,
 )
 from recallm.stores.semantics.reading import mapping_of, open_session_of, summary_of
-from recallm.stores.semantics.rows import ConceptTotals, from_microseconds, unpack_timestamp
+from recallm.stores.semantics.rows import ConceptTotals, from_microseconds, t_of, unpack_timestamp
 
 _TEXT = r"((?:(?!\{\?|\?:|\?\}).)*)"
 _PART = re.compile(r"\{\?(\w+):" + _TEXT + r"(?:\?:" + _TEXT + r")?\?\}", re.DOTALL)
 """A part without parts."""
+
+_PAGE = 500
+"""Updates that a dump reads at a time."""
 
 Names = Collection[str] | None
 
@@ -71,6 +76,10 @@ class Reader(ABC):
     @abstractmethod
     def together(self, *reads: Callable[[Any], Any]) -> list[Any]:
         """See ``GraphReader``."""
+
+    @abstractmethod
+    def page_of_updates(self, after: int, limit: int) -> Sequence[PreparedUpdate]:
+        """The first ``limit`` updates, or some of them, after a t; none where there is none."""
 
     @abstractmethod
     def count_touches(self, names: Collection[str]) -> Mapping[str, ConceptTotals]:
@@ -207,6 +216,15 @@ class Reader(ABC):
         for word, id in sorted(map(tuple, found)):
             ids.setdefault(word, []).append(id)
         return {word: tuple(bearers) for word, bearers in ids.items()}
+
+    def dump(self) -> Iterator[PreparedUpdate | Summary]:
+        """Columns of a summary: the arguments of ``summary_of``, whatever the view's t."""
+        after = 0
+        while updates := self.page_of_updates(after, _PAGE):
+            yield from updates
+            after = t_of(updates[-1])
+        summaries = [summary_of(*row) for row in self.ask("summaries")]
+        yield from sorted(summaries, key=attrgetter("t_index", "concept"))
 
     def _each(self, query: str, each: Sequence[Mapping[str, Names]]) -> list[Any]:
         """The rows of a query for each of several sets of conditions."""

@@ -6,7 +6,7 @@ Engines give rows of one shape: the arguments here, or columns with the names of
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from operator import attrgetter, itemgetter
 from typing import Any, TypeVar
 
@@ -34,9 +34,6 @@ from recallm.model import (
 from recallm.stores.semantics.rows import Evidence, from_microseconds, unpack_timestamp
 
 _Shown = TypeVar("_Shown", EntityUpsert, TripletUpsert)
-
-_PAGE = 500
-"""Updates that a dump reads at a time."""
 
 
 def mapping_of(text: str | None) -> Mapping[str, Any]:
@@ -190,14 +187,3 @@ def _in_order(kind: type[_Shown], evidence: Iterable[Evidence]) -> tuple[_Shown,
     """The evidence of one kind, in the order of `GraphReader.dump`."""
     shown = (each for each in evidence if isinstance(each, kind))
     return tuple(sorted(shown, key=attrgetter("element", "position")))
-
-
-def dump_records(
-    page: Callable[[int, int], Sequence[PreparedUpdate]], summaries: Callable[[], Iterable[Summary]]
-) -> Iterator[PreparedUpdate | Summary]:
-    """See `GraphReader.dump`. ``page(after, limit)`` gives the next updates after a t."""
-    after = 0
-    while updates := page(after, _PAGE):
-        yield from updates
-        after = updates[-1].t_index or 0
-    yield from sorted(summaries(), key=lambda summary: (summary.t_index, summary.concept))

@@ -191,6 +191,10 @@ QUERIES: dict[str, LiteralString] = {
         " LEFT JOIN element s ON s.ns = :ns AND s.id = x.subject"
         " LEFT JOIN element o ON o.ns = :ns AND o.id = x.object"
     ),
+    "summaries": (
+        "SELECT {sound summary y}, concept, t_index, text, terms, traits FROM summary y"
+        " WHERE ns = :ns"
+    ),
     "predicates": "SELECT {sound predicate p}, predicate, triplets FROM predicate p WHERE ns = :ns",
     # The first entities by their number that bear a word: up to the last one of the limit.
     "bearers": (

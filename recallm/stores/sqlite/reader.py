@@ -19,18 +19,21 @@ from recallm.model import (
     Postings,
     PreparedUpdate,
     Scalar,
+    Sizes,
+    Stats,
     StoredStatement,
     Summary,
     Trait,
 )
 from recallm.stores.base import GraphReader
 from recallm.stores.semantics.reader import Reader
-from recallm.stores.semantics.reading import dump_records
-from recallm.stores.semantics.rows import ConceptTotals, unpack_timestamp
+from recallm.stores.semantics.reading import sizes_of
+from recallm.stores.semantics.rows import unpack_timestamp
 from recallm.stores.sqlite.connections import Snapshot
 from recallm.stores.sqlite.failures import damage, guarded
 from recallm.stores.sqlite.postings import count_before, newest_records
 from recallm.stores.sqlite.queries import CHOSEN, QUERIES, spelled
+from recallm.stores.sqlite.rows import Stored
 from recallm.stores.sqlite.schema import (
     check_ascending,
     passage_fields_of,
@@ -38,13 +41,6 @@ from recallm.stores.sqlite.schema import (
     unpack,
     unpack_mentions,
     verified,
-)
-from recallm.stores.sqlite.stored import (
-    count_touches,
-    page_of_updates,
-    read_sizes,
-    read_stats,
-    stored_summaries,
 )
 from recallm.stores.sqlite.view import FilterSql, View, columns, likely_condition
 
@@ -66,6 +62,17 @@ _STATEMENTS: LiteralString = (
 """Statements, each with the keys of those before and after it."""
 
 
+_CORPUS: LiteralString = (
+    "SELECT count(*), coalesce(sum(length), 0),"
+    " count(DISTINCT CASE WHEN session > 0 THEN session END)"
+    " FROM statement INDEXED BY statement_session WHERE ns = :ns AND at < :end"
+)
+_SESSIONS: LiteralString = (
+    "SELECT x.key, count(*), sum(length) FROM session x JOIN statement s"
+    " INDEXED BY statement_session ON s.ns = x.ns AND s.session = x.id"
+    " WHERE x.ns = :ns AND x.key IN {list} AND at < :end GROUP BY x.key"
+)
+
 _FEW_TRIPLETS = 2048
 """Triplets whose evidence is sorted sooner than the latest rows are looked through."""
 
@@ -84,15 +91,12 @@ _RECENT: LiteralString = (
 
 
 @guarded(GraphReader, but=("together",))
-class SQLiteReader(View, Reader):
+class SQLiteReader(View, Stored, Reader):
     """See ``GraphReader``. ``name`` is that of the database.
 
     Raises (each method):
         StoreCorruptError: what was read is damaged.
     """
-
-    sizes = read_sizes
-    stats = read_stats
 
     def __init__(self, snapshot: Snapshot, namespace: str, horizon: Horizon) -> None:
         self.name = snapshot.name
@@ -111,9 +115,6 @@ class SQLiteReader(View, Reader):
         if "after" in given:
             check_ascending((key for key, *_ in rows), given["after"])
         return rows
-
-    def count_touches(self, names: Collection[str]) -> dict[str, ConceptTotals]:
-        return count_touches(self, names)
 
     def _evidence(self, *, limit: int | None, **ends: Any) -> list[tuple[Any, ...]]:
         """The rows of evidence. Of a hub, the latest are looked for in the latest rows of all
@@ -217,12 +218,21 @@ class SQLiteReader(View, Reader):
     ) -> Mapping[str, Postings]:
         return self._newest("concept", "name", names, limit, where)
 
+    def sizes(self, session_keys: Collection[str] = ()) -> Sizes:
+        keys = set(session_keys)
+        if not self.is_present:
+            return sizes_of(self.rows(_CORPUS)[0], self.rows(_SESSIONS, keys))
+        sql: LiteralString = "SELECT {} FROM session WHERE ns = :ns AND key IN {list}"
+        rows = self.read("session", sql + " AND statements > 0", keys)
+        return sizes_of(self.totals, (row[2:] for row in rows))
+
+    def stats(self) -> Stats:
+        *_, sessions = self.totals
+        return Stats(t_index=self.state.t_index, sessions=sessions, **self.counts())
+
     def dump(self) -> Iterator[PreparedUpdate | Summary]:
         with damage(self.name):
-            yield from dump_records(
-                lambda after, limit: page_of_updates(self, after, limit),
-                lambda: stored_summaries(self),
-            )
+            yield from super().dump()
 
     def _newest(
         self,
