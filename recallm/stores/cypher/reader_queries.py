@@ -14,9 +14,7 @@ from recallm.stores.cypher.graph_queries import spelled
 
 NAMESPACES: Final[LiteralString] = """
 MATCH (n:RecallMNamespace)
-WHERE n.name IS NOT NULL AND (n.t > 0 OR EXISTS {
-    MATCH (u:RecallMUpdate) WHERE u.namespace = n.rows AND u.t IS NOT NULL
-})
+WHERE n.name IS NOT NULL AND n.t > 0
 RETURN n.name AS row
 """
 
@@ -126,7 +124,7 @@ WITH x, total, COLLECT {
         CASE WHEN size(counts) = size(keys) THEN counts END AS counts
     UNWIND range(size(keys) - 1, 0, -1) AS place
     WITH keys[place] AS key, sessions[place] AS session, counts[place] AS count
-    WHERE key < $before AND (NOT $filtered OR key >= $since_key AND key < $until_key)
+    WHERE key >= ($after + 1) * 1048576 AND key < ($last + 1) * 1048576
         AND ($plain AND NOT $filtered OR EXISTS {
             MATCH (u:RecallMUpdate {namespace: $namespace, t: key / 1048576})
             USING INDEX SEEK u:RecallMUpdate(namespace, t)

@@ -35,7 +35,6 @@ from recallm.model import (
     Stats,
     StoredStatement,
     statement_key,
-    t_index_of,
 )
 from recallm.stores.base import GraphReader
 from recallm.stores.cypher import reader_queries as cypher
@@ -146,7 +145,7 @@ class Neo4jReader(Reader):
         limit: int | None = None,
         likely: Mapping[tuple[str, ...], Scalar] | None = None,  # noqa: ARG002 - no index has them
     ) -> list[Passage]:
-        conditions = _filter(where)
+        conditions = self._conditions(where)
         # Where the search enters the graph: the narrowest that an index knows.
         index, entries = "t", []
         if ids is not None:
@@ -157,15 +156,14 @@ class Neo4jReader(Reader):
             index, entries = "path", conditions["paths"]
         elif conditions["lanes"]:
             index, entries = "lane", conditions["lanes"]
-        given = {"entries": entries, "limit": _bound(limit), **self._within(conditions)}
+        given = {"entries": entries, "limit": _bound(limit), **conditions}
         return self._ask(cypher.PASSAGES[index], values.passage_in, **given)
 
     def paths(self) -> list[tuple[str, ...]]:
         return sorted(self._ask(cypher.PATHS, tuple, root=values.path_key(())))
 
     def t_indexes(self, where: Filter) -> list[int]:
-        given: dict[str, Any] = {"limit": LARGEST_NUMBER, **self._within(_filter(where))}
-        return self._ask(cypher.T_INDEXES, **given)
+        return self._ask(cypher.T_INDEXES, limit=LARGEST_NUMBER, **self._conditions(where))
 
     def statements(self, keys: Collection[int], *, ahead: int = 0) -> list[StoredStatement]:
         known = sorted(key for key in set(keys) if key < self._before)
@@ -191,7 +189,7 @@ class Neo4jReader(Reader):
         where: Filter,
     ) -> dict[str, Postings]:
         lists = sorted({*map(key_of, names)})
-        given = {"lists": lists, "limit": _bound(limit), **_filter(where)}
+        given = {"lists": lists, "limit": _bound(limit), **self._conditions(where)}
         return dict(self._ask(cypher.POSTINGS, values.postings_in, **given))
 
     def count_touches(self, names: Collection[str]) -> dict[str, ConceptTotals]:
@@ -246,11 +244,23 @@ class Neo4jReader(Reader):
                 return updates
         return []
 
-    def _within(self, conditions: Mapping[str, Any]) -> dict[str, Any]:
-        """The parameters of a filter, with its bounds of t within the view."""
-        after = t_index_of(conditions["since_key"]) - 1
-        last = min(self._t, t_index_of(conditions["until_key"]) - 1)
-        return {**conditions, "after": after, "last": last}
+    def _conditions(self, where: Filter) -> dict[str, Any]:
+        """The parameters of the condition that statements and passages must meet."""
+        since, until = where.since, where.until
+        return {
+            "filtered": bool(where),
+            "after": min(since, self._t + 1) - 1 if isinstance(since, int) else -1,
+            "last": min(until, self._t) if isinstance(until, int) else self._t,
+            "timed": isinstance(since, datetime) or isinstance(until, datetime),
+            "since_said": microseconds(since) if isinstance(since, datetime) else -LARGEST_NUMBER,
+            "until_said": microseconds(until) if isinstance(until, datetime) else LARGEST_NUMBER,
+            "lanes": [values.key_of(where.session_key)] if where.session_key else [],
+            "sessionless": where.session_key == NO_SESSION,
+            "speakers": [] if where.speaker is None else [where.speaker],
+            "metadata": values.metadata_entries(where.metadata),
+            "paths": [] if where.path is None else [values.path_key(where.path)],
+            "items": [] if where.key is None else [values.item_key(where.path or (), where.key)],
+        }
 
     def _ask(
         self,
@@ -281,29 +291,6 @@ def _flat(row: list[Any]) -> list[Any]:
 def _bound(limit: int | None) -> int:
     """The parameter ``$limit`` of a query."""
     return LARGEST_NUMBER if limit is None else min(limit, LARGEST_NUMBER)
-
-
-def _first_key(t_index: int) -> int:
-    return min(statement_key(t_index, 0), LARGEST_NUMBER)
-
-
-def _filter(where: Filter) -> dict[str, Any]:
-    """The parameters of the condition that statements must meet."""
-    since, until = where.since, where.until
-    return {
-        "filtered": bool(where),
-        "since_key": _first_key(since) if isinstance(since, int) else 0,
-        "until_key": _first_key(until + 1) if isinstance(until, int) else LARGEST_NUMBER,
-        "timed": isinstance(since, datetime) or isinstance(until, datetime),
-        "since_said": microseconds(since) if isinstance(since, datetime) else -LARGEST_NUMBER,
-        "until_said": microseconds(until) if isinstance(until, datetime) else LARGEST_NUMBER,
-        "lanes": [values.key_of(where.session_key)] if where.session_key else [],
-        "sessionless": where.session_key == NO_SESSION,
-        "speakers": [] if where.speaker is None else [where.speaker],
-        "metadata": values.metadata_entries(where.metadata),
-        "paths": [] if where.path is None else [values.path_key(where.path)],
-        "items": [] if where.key is None else [values.item_key(where.path or (), where.key)],
-    }
 
 
 def answers_of(asks: Sequence[Ask], run: Run) -> list[list[Any]]:
