@@ -87,7 +87,7 @@ _BESIDE_ENDS = ("before ", "prior to ", "after ", "following ", " the ")
 _BESIDE_REACH = 40
 """How many characters before a date are searched for such words."""
 
-_CERTAIN = ("yesterday", "tomorrow", "ago", "weekdays_ago", "seasons_ago")
+_CERTAIN = ("yesterday", "tomorrow", "ago")
 """What reads the phrases that can mean only one day or period."""
 _REPEATED = re.compile(r"\b(?:every|each|any|most|per|the) \Z")
 """Before a date these tell of habits, or of a time in a tale: "every Friday", "the next day"."""

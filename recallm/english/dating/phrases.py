@@ -242,22 +242,22 @@ def tomorrow(phrase: DatePhrase) -> Interval:
     return day_of(phrase.day + timedelta(days=2 if phrase["after"] else 1))
 
 
-def ago(phrase: DatePhrase) -> Interval:
-    """Three weeks ago."""
-    return _away(phrase, -_count(phrase["n"]))
+def ago(phrase: DatePhrase) -> Interval | None:
+    """Three weeks ago, two Fridays ago, two summers ago."""
+    n = _count(phrase["n"])
+    if phrase["weekday"]:
+        return _weekday(phrase.day, phrase["weekday"], -n)
+    if phrase["season"]:
+        named = Yearly(SEASONS[phrase["season"]], months=3)
+        latest = named.begun(phrase.day)
+        return latest and named.of(latest.start.year - n + 1)
+    return _away(phrase, -n)
 
 
 def ahead(phrase: DatePhrase) -> Interval | None:
     """In three weeks. "In a day" is a duration unless the text speaks of the future."""
     n = _count(phrase["n"])
     return _away(phrase, n) if n > 1 or phrase.future or phrase["from"] else None
-
-
-def seasons_ago(phrase: DatePhrase) -> Interval | None:
-    """Two summers ago."""
-    named = Yearly(SEASONS[phrase["season"]], months=3)
-    latest = named.begun(phrase.day)
-    return latest and named.of(latest.start.year - _count(phrase["n"]) + 1)
 
 
 def _count(word: str) -> int:
@@ -282,11 +282,6 @@ def _away(phrase: DatePhrase, n: int) -> Interval:
 def _weekend(day: date, n: int) -> Interval:
     """The weekend ``n`` weeks after that of the day's own week."""
     return day_of(week_of(day).start + timedelta(days=5 + 7 * n), 2)
-
-
-def weekdays_ago(phrase: DatePhrase) -> Interval:
-    """Two Fridays ago."""
-    return _weekday(phrase.day, phrase["weekday"], -_count(phrase["n"]))
 
 
 def _weekday(day: date, name: str, n: int) -> Interval:
