@@ -292,8 +292,7 @@ class Neo4jRows:
         )
         opened = Opened(
             totals=totals,
-            passages={id: (t, text) for id, t, text, _ in found["passages"]},
-            withdrawn={id for id, _, _, since in found["passages"] if since is not None},
+            passages={id: (t, text, since) for id, t, text, since in found["passages"]},
             has_expired=found["expired"],
         )
         for item, t, id in found["items"]:

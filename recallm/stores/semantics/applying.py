@@ -79,13 +79,14 @@ def amend(rows: Rows, amendment: Amendment) -> int:
             return _add_vectors(rows, amendment)
         case SetExpiry(expires_at=expires_at):
             opened = rows.open(ids=expires_at.keys())
-            ts = {t for t, _ in opened.passages.values()}
+            ts = {t for t, *_ in opened.passages.values()}
             ledger = Ledger(rows, opened.totals)
             ledger.change(ts, lambda update: replace(update, expires_at=expires_at[update.id]))
             return len(ts)
         case Withdraw(ids=ids, undo=undo):
             opened = rows.open(ids=set(ids))
-            ts = {t for id, (t, _) in opened.passages.items() if (id in opened.withdrawn) is undo}
+            found = opened.passages.values()
+            ts = {t for t, _, since in found if (since is not None) is undo}
             opened.totals.t += bool(ts) and not undo
             _withdraw(rows, opened.totals, ts, None if undo else opened.totals.t)
             return len(ts)
@@ -204,7 +205,7 @@ class _Batch:
         expired = self._rows.select(Selection(kind="expired", value=now))
         ids = {update.id for update in self._updates} & self._passages.keys()
         named = {self._passages[id][0] for id in ids}.intersection(expired)
-        known = {t: id for id, (t, _) in self._passages.items()}
+        known = {t: id for id, (t, *_) in self._passages.items()}
         doomed = (*expired[:SWEPT_PASSAGES], *named)
         self._replace({t: known.get(t, "") for t in doomed})
 
@@ -214,7 +215,7 @@ class _Batch:
         Raises:
             ConflictError, UnknownPassageError, EmbeddingModelError, DimensionError: see `apply`.
         """
-        stored_t, stored_text = self._passages.get(update.id, (0, None))
+        stored_t, stored_text, withdrawn_t = self._passages.get(update.id, (0, None, None))
         if update.text is None:
             if update.id and not stored_t:
                 raise UnknownPassageError(update.id)
@@ -225,9 +226,9 @@ class _Batch:
                 self._pending.append(replace(update, t_index=stored_t))
             return Applied(t_index=stored_t)
         if stored_text == update.text:
-            if update.id in self._opened.withdrawn:
+            if withdrawn_t is not None:
                 _withdraw(self._rows, self._namespace, [stored_t], None)
-                self._opened.withdrawn.remove(update.id)
+                self._passages[update.id] = stored_t, update.text, None
             return Applied(t_index=stored_t, duplicate=True)
         if stored_t and not update.replaces:
             raise ConflictError(update.id, index=index)
@@ -239,7 +240,7 @@ class _Batch:
         if replaced:
             self._replace(replaced)
         applied = self._add(without_unknown(update, self._passages))
-        self._passages[update.id] = applied.t_index, update.text
+        self._passages[update.id] = applied.t_index, update.text, None
         if item is not None:
             self._opened.items[item] = {applied.t_index: update.id}
         return applied
@@ -281,7 +282,7 @@ class _Batch:
         self._pending = [update for update in self._pending if update.t_index not in replaced]
         for t_index, id in replaced.items():
             close_session(self._namespace, t_index)
-            if self._passages.get(id, (0, ""))[0] == t_index:
+            if self._passages.get(id, (0,))[0] == t_index:
                 del self._passages[id]
 
     def _has_statements(self, session_key: str) -> bool:
@@ -327,7 +328,7 @@ def forget(rows: Rows, selection: Selection) -> Forgotten:
         ts = {t_index_of(key) for key in keys} | ledger.showing(elements)
         ledger.change(ts, partial(without_concept, name=name, elements=elements))
     elif kind == "statement":
-        ts = {t for t, _ in opened.passages.values()}
+        ts = {t for t, *_ in opened.passages.values()}
         ledger.change(ts, lambda update: cut(update, {position}))
     elif kind != "everything":
         ledger.change(rows.select(selection), lambda _: None)

@@ -238,14 +238,14 @@ class Totals:
 @dataclass(slots=True, kw_only=True)
 class Opened:
     """What `Rows.open` finds: the namespace's row (fresh if it was never written), the passages
-    with the given ids (id → t, text), which of these are withdrawn, the items under the given paths
-    and keys (→ t → passage id), and whether a passage has expired by the given moment."""
+    with the given ids (id → t, text, the t from which on the passage is withdrawn or None), the
+    items under the given paths and keys (→ t → passage id), and whether a passage has expired by
+    the given moment."""
 
     totals: NamespaceTotals
-    passages: dict[str, tuple[int, str]] = field(default_factory=dict)
+    passages: dict[str, tuple[int, str, int | None]] = field(default_factory=dict)
     items: dict[tuple[tuple[str, ...], str], dict[int, str]] = field(default_factory=dict)
     has_expired: bool = False
-    withdrawn: set[str] = field(default_factory=set)
 
 
 @dataclass(slots=True, kw_only=True)

@@ -281,10 +281,9 @@ class SQLiteRows(RowWriter, Stored):
         opened.totals.vector_sizes = json.loads(sizes)
         opened.totals.open_session = open_session_of(open_t, key, said, source)
         sql = "SELECT id, t, text, withdrawn FROM passage WHERE ns = :ns AND id IN {list}"
-        for id, t, text, withdrawn_t in self.rows(sql, ids):
-            opened.passages[id] = t, text
-            if withdrawn_t is not None:
-                opened.withdrawn.add(id)
+        opened.passages = {
+            id: (t, text, withdrawn_t) for id, t, text, withdrawn_t in self.rows(sql, ids)
+        }
         for path, key in items:
             sql = "SELECT t, id FROM passage WHERE ns = :ns AND path = :path AND key = :key"
             opened.items[path, key] = dict(self.rows(sql, path=pack(path), key=key))
