@@ -47,11 +47,11 @@ _ASKS_ASSISTANT = re.compile(
 
 def spelled(statement: StoredStatement) -> list[ConceptMention]:
     """The mentions that a statement spells beside its speaker."""
-    return [
-        mention
-        for mention in statement.concepts
-        if mention.reference is None and mention.name != statement.speaker_concept
-    ]
+    return [mention for mention in statement.concepts if _is_spelled(mention, statement)]
+
+
+def _is_spelled(mention: ConceptMention, statement: StoredStatement) -> bool:
+    return mention.reference is None and mention.name != statement.speaker_concept
 
 
 def names_asked_for(question: Question) -> list[str]:
@@ -201,10 +201,14 @@ def _names(candidates: Candidates) -> Floats:
         return np.zeros(len(candidates.statements))
     asked = {word for concept in question.concepts for word in concept.name.split(" ")}
     names = [
-        [mention.name for mention in spelled(row) if mention.kind in NAME_KINDS]
+        [
+            mention.name
+            for mention in row.concepts
+            if mention.kind in NAME_KINDS and _is_spelled(mention, row)
+        ]
         for row in candidates.statements
     ]
-    of_question = {name for name in chain(*names) if asked.issuperset(name.split(" "))}
+    of_question = {name for name in {*chain(*names)} if asked.issuperset(name.split(" "))}
     new = [len([name for name in own if name not in of_question]) for own in names]
     any_name = _has_trait(candidates.traits, Trait.NAME)
     return np.where(candidates.alone > 0, any_name, np.log1p(new))
@@ -226,12 +230,14 @@ def _user(candidates: Candidates) -> Floats:
     """1 for a user's words, -1 for an assistant's: what users say of themselves is true of them,
     advice seldom is. 0 for all where no user speaks, and where the question does not say "I" or
     asks for what the assistant said."""
-    roles = [_roles(row.speaker) for row in candidates.read]
     question = candidates.question
-    of_user = question.asks_of_asker and not _ASKS_ASSISTANT.search(question.text)
-    if not of_user or not any("human" in each for each in roles):
-        return np.zeros(len(candidates.statements))
-    of_candidates = roles[: len(candidates.statements)]
+    nothing = np.zeros(len(candidates.statements))
+    if not question.asks_of_asker or _ASKS_ASSISTANT.search(question.text):
+        return nothing
+    roles = [_roles(row.speaker) for row in candidates.read]
+    if not any("human" in each for each in roles):
+        return nothing
+    of_candidates = roles[: len(nothing)]
     return np.array([float("human" in each) - float("ai" in each) for each in of_candidates])
 
 

@@ -315,7 +315,9 @@ def _asked_for(
     and what only says when."""
     speakers = _named_speakers(question, rows)
     not_asked = {word for name in speakers for word in name.split(" ")}
-    when = question.when if _are_mostly_alone(rows) else None
+    when = question.when
+    if when is not None and not _are_mostly_alone(rows):
+        when = None
     if when is not None:
         not_asked.update(when.terms)
     columns = [column for column, term in enumerate(stems) if term not in not_asked]
