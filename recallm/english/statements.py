@@ -165,7 +165,13 @@ def facts_of(
             behind = Said(own, text[max(0, start - _EARLIER_CHARACTERS) : start])
             earlier, said = EarlierTalk([*before, behind]), text[start : sentence.end]
             concepts = _concepts(words, sentence.tokens[0], places, speaker, earlier, said)
-            facts = facts_in(tagged, sentence.tokens, position=position, concept_at=concepts.get)
+            facts = facts_in(
+                tagged,
+                sentence.tokens,
+                position=position,
+                is_pasted=bool(speaker) and "\n" in text.strip(),
+                concept_at=concepts.get,
+            )
             named = [_with_names(fact, concept_name, earlier) for fact in facts]
             if speaker:
                 companions = companions_in(named, speaker[0]) or companions

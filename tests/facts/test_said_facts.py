@@ -132,6 +132,12 @@ def test_a_verb_of_spaces_is_no_verb() -> None:
     }
 
 
+def test_the_lines_of_a_list_state_no_facts() -> None:
+    assert told("Ann: Payers get money\nTia sends money\nTom sells bikes.") == {
+        "Tom — sell → bikes"
+    }
+
+
 def test_who_reports_a_fact_stands_beside_it() -> None:
     memory = RecallM(triplets=True)
     memory.update("Paul says he hates olives. I said I like tea.", speaker="Ann")

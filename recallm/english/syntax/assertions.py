@@ -99,11 +99,11 @@ def is_plain(tree: SentenceTree, draft: Draft) -> bool:
     is_known = tree.tags[subject] == PRON or tree.is_relative(subject)
     is_owned = tree.relations[head] == "nmod:poss"
     is_far = head - clause.head > _NEAR and tree.tags[head] != PROPN
-    is_the = _is_bare(tree, draft, "the") and draft.relation.rpartition(" ")[2] not in _TO_PLACES
+    is_the = is_bare(tree, draft, "the") and draft.relation.rpartition(" ")[2] not in _TO_PLACES
     return (is_known or is_owned) and not (is_far or is_the)
 
 
-def _is_bare(tree: SentenceTree, draft: Draft, article: str) -> bool:
+def is_bare(tree: SentenceTree, draft: Draft, article: str) -> bool:
     """Whether an object is one common noun, with that article or with none ("")."""
     head = draft.object_head
     words = [word for i, word in enumerate(tree.lowered) if i in draft.object and i != head]
@@ -134,8 +134,8 @@ def _is_elsewhere(tree: SentenceTree, draft: Draft) -> bool:
         return False
     owner = tree.child(head, "nmod:poss")
     is_hers = owner >= 0 and tree.lowered[owner] in _THIRD_PERSONS
-    is_bare = _is_bare(tree, draft, "the") or _is_bare(tree, draft, "")
-    is_told = tree.child(head, "acl:relcl") > 0 and is_bare
+    is_alone = is_bare(tree, draft, "the") or is_bare(tree, draft, "")
+    is_told = tree.child(head, "acl:relcl") > 0 and is_alone
     is_mine = subject.marks & (Mark.FIRST_PERSON | Mark.FIRST_PLURAL)
     return bool((is_hers and is_mine) or is_told)
 

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Final
 
 from spacy.symbols import ADP, ADV, AUX, DET, NOUN, NUM, PRON, PROPN
 
-from recallm.english.syntax.assertions import SHORT, is_plain
 from recallm.english.syntax.clauses import read_clauses
 from recallm.english.syntax.confidence import confidence
 from recallm.english.syntax.drafts import Draft, of_clause, of_noun
@@ -26,6 +25,7 @@ from recallm.english.syntax.modality import REPORTING
 from recallm.english.syntax.name_phrases import mend_names, name_around
 from recallm.english.syntax.phrases import noun_phrase, preposition
 from recallm.english.syntax.tree import WORDS, SentenceTree
+from recallm.english.syntax.trust import trusted
 from recallm.model import Adjunct, ConceptMention, Mark, OpenTriplet
 
 if TYPE_CHECKING:
@@ -36,14 +36,6 @@ ConceptAt = Callable[[int], ConceptMention | None]
 
 _MOST_COMBINED: Final = 60
 """Triplets of one clause whose subject and object are coordinations."""
-
-_SURE: Final = 0.9
-"""How sure a fact of an owner is at least: "Ada's sister Ingrid" says who Ingrid is."""
-
-_SHOWN: Final = 0.55
-_UNSURE: Final = 0.5
-"""How sure a fact of a short sentence is at least, and one that is not plain at most: on either
-side of what is shown."""
 
 _CLOSED: Final = frozenset((ADP, AUX, DET, PRON))
 _NAME_PARTS: Final = frozenset(("flat", "compound", "nmod", "amod"))
@@ -68,13 +60,15 @@ def facts_in(
     span: tuple[int, int],
     *,
     position: int = 0,
+    is_pasted: bool = False,
     concept_at: ConceptAt = lambda _: None,
 ) -> list[OpenTriplet]:
     """The facts of a sentence: triplets in the form in which the graph keeps them.
 
     ``tagged`` is a text with a parse, ``span`` the sentence's (first token, last + 1), ``position``
-    that of its statement. ``concept_at`` takes a token's place in the text. A verb without an
-    object gives a triplet whose object is empty. Nothing is read out of a text without a parse.
+    that of its statement. ``is_pasted``: the sentence may be a line of a list that somebody pasted
+    into a chat. ``concept_at`` takes a token's place in the text. A verb without an object gives a
+    triplet whose object is empty. Nothing is read out of a text without a parse.
     """
     if tagged.tree is None or span[0] >= span[1]:
         return []
@@ -85,7 +79,7 @@ def facts_in(
     return [
         replace(
             fact,
-            confidence=_trusted(tree, draft, fact.confidence),
+            confidence=trusted(tree, draft, fact.confidence, is_pasted=is_pasted),
             position=position,
             subject_concept=_end(tree, draft.subject_head, concept_at),
             object_concept=_end(tree, draft.object_head, concept_at, _INSIDE_OBJECTS),
@@ -94,15 +88,6 @@ def facts_in(
         if draft.subject  # the parser may take punctuation for a subject
         for fact in (written(tree, draft, len(read)),)
     ]
-
-
-def _trusted(tree: SentenceTree, draft: Draft, sure: float) -> float:
-    """How sure a fact is, of which its construction alone says ``sure``."""
-    if draft.construction == "possessor":
-        return max(sure, _SURE)
-    if not is_plain(tree, draft):
-        return min(sure, _UNSURE)
-    return max(sure, _SHOWN) if len(tree) <= SHORT else sure
 
 
 def _is_foreign(tree: SentenceTree) -> bool:

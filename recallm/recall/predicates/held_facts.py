@@ -44,8 +44,12 @@ _FIRST_ROWS = 64
 """Pieces of evidence that a limited read begins with."""
 
 
-SURE: Final = 0.55
-"""Confidence of evidence that counts where nobody says otherwise."""
+SURE: Final = 0.8
+"""Confidence of evidence that states a fact where nobody says otherwise."""
+
+_LIKELY: Final = 0.5
+"""Confidence of evidence that states no fact, but ends the values that it contradicts: what is
+doubtful may be hidden, what is out of date must not be shown."""
 
 
 def evidence_confidence(evidence: TripletEvidence) -> float:
@@ -148,7 +152,11 @@ class FactReading:
             last = max((claim.t_index for claim in latest), default=0)
             denials = (claim for claim in group.denied.values() if claim.t_index >= last)
             held.update((claim.fact, claim.negative) for claim in (*latest, *denials))
-        return [claim for claim in self.claims(evidence) if (claim.fact, claim.negative) in held]
+        return [
+            claim
+            for claim in self.claims(evidence)
+            if claim.is_sure and (claim.fact, claim.negative) in held
+        ]
 
     def held(
         self, evidence: Collection[TripletEvidence], where: Conditions = _ALL, *, is_complete: bool
@@ -299,10 +307,11 @@ class FactReading:
         )
 
     def claims(self, evidence: Iterable[TripletEvidence]) -> Iterator[Claim]:
-        """What each piece of evidence says that is sure enough."""
+        """What each piece of evidence says that is likely."""
         of, end, least = self.relations.of, end_key, self._min_confidence
         for each in evidence:
-            if evidence_confidence(each) < least:
+            sure = evidence_confidence(each)
+            if sure < min(least, _LIKELY):
                 continue
             relation, negative = of(each.predicate)
             subject = end(each.subject, each.subject_concept)
@@ -312,7 +321,7 @@ class FactReading:
                 and each.object_type != _QUALITY
                 and self.relations.is_role(each.subject_label)
             )
-            yield Claim(subject, relation, object_, negative, each, is_value)
+            yield Claim(subject, relation, object_, negative, each, is_value, sure >= least)
 
 
 def _quality(claim: Claim) -> str:

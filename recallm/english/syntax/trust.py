@@ -1,0 +1,133 @@
+"""How far a fact is trusted: whether the words of a sentence make the fact likely to be right and
+whole.
+
+What the speaker says of himself has a fitted confidence: a logistic regression on marked messages
+(``training/triplets/facts.py``). Facts about others are trusted by rules: the marked messages hold
+few of them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from math import exp
+from pathlib import Path
+from typing import Any, Final
+
+from spacy.symbols import ADJ, AUX, NAMES, NOUN, PROPN, VERB
+
+from recallm.english.syntax.assertions import SHORT, is_bare, is_plain
+from recallm.english.syntax.drafts import Draft
+from recallm.english.syntax.tree import WORDS, SentenceTree
+from recallm.model import Mark
+
+_SURE: Final = 0.9
+"""How sure a fact of an owner is at least: "Ada's sister Ingrid" says who Ingrid is."""
+
+_SHOWN: Final = 0.8
+_UNSURE: Final = 0.5
+"""How sure a fact about others is that the rules trust, at least, and another at most: on either
+side of what is shown."""
+
+_LEAST: Final = 0.55
+"""How sure the construction of a fact is that the rules trust in a long sentence."""
+
+_CLEAR: Final = 12
+"""Tokens of a sentence whose facts about the speaker are always trusted: the long messages to an
+assistant on which the weights were fitted hold few of them."""
+
+_FIRST_PERSON: Final = Mark.FIRST_PERSON | Mark.FIRST_PLURAL
+_ENDS: Final = frozenset((".", "!", "?", "…", "..."))
+_WEIGHED: Final = WORDS["weighed"]
+DATA: Final = Path(__file__).parent / "data" / "facts.json"
+
+
+def trusted(tree: SentenceTree, draft: Draft, sure: float, *, is_pasted: bool) -> float:
+    """The confidence (0 to 1) of a fact of which its construction alone says ``sure``.
+    ``is_pasted``: the sentence may be a line of a list that somebody pasted into a chat."""
+    if draft.construction == "possessor":
+        return max(sure, _SURE)
+    if draft.clause is None:
+        return sure
+    if is_of_speaker(tree, draft):
+        sure = probability(_MODEL, features(tree, draft, sure))
+        return round(max(sure, _SHOWN) if len(tree) <= _CLEAR else sure, 4)
+    is_sure = sure >= _LEAST or len(tree) <= SHORT
+    is_row = is_pasted and tree.lowered[-1] not in _ENDS
+    if is_sure and is_plain(tree, draft) and not is_row:
+        return max(sure, _SHOWN)
+    return min(sure, _UNSURE)
+
+
+def is_of_speaker(tree: SentenceTree, draft: Draft) -> bool:
+    """Whether a clause says something of the speaker, or of the speaker and others."""
+    marks = tree.words[draft.subject_head].marks
+    return draft.clause is not None and bool(marks & _FIRST_PERSON)
+
+
+def features(tree: SentenceTree, draft: Draft, sure: float) -> dict[str, float]:
+    """The features of a fact that the speaker says of himself, by name; absent ones are 0."""
+    clause, relation = draft.clause, draft.relation.split()
+    if clause is None:
+        return {}
+    found: dict[str, float] = {
+        "sure": sure,
+        "short": len(tree) <= SHORT,
+        "plain": is_plain(tree, draft),
+        "sentence length": len(tree) / 20,
+        "verbs": sum(tag in (VERB, AUX) for tag in tree.tags) / 5,
+        "commas": tree.lowered.count(",") / 3,
+        draft.construction: 1,
+        f"clause {tree.relations[clause.head]}": 1,
+        f"subject {tree.lowered[draft.subject_head]}": 1,
+        f"verb {tree.base_form(clause.head)}": 1,
+        f"preposition {relation[-1] if len(relation) > 1 else ''}": 1,
+        f"auxiliaries {' '.join(tree.lowered[i] for i in clause.auxiliaries)}": 1,
+    }
+    found |= {f"word {word}": 1 for word in _WEIGHED.intersection(tree.lowered)}
+    if (head := draft.object_head) >= 0:
+        found |= _of_object(tree, draft, head)
+        found["distance"] = max(0, head - clause.head) / 7
+        between = range(clause.head + 1, head)
+        found["verbs between"] = sum(tree.tags[i] in (VERB, AUX) for i in between)
+    return found
+
+
+def _of_object(tree: SentenceTree, draft: Draft, head: int) -> dict[str, float]:
+    """The features of the object with this head."""
+    children = tree.children[head]
+    relations = [tree.relations[i] for i in children]
+    bases = [tree.bases[i] for i in children]
+    tokens = draft.object or [head]
+    behind = tokens[-1] + 1
+    determiner = tree.child(head, "det")
+    return {
+        f"object {tree.lemmas[head].lower()}": 1,
+        f"object tag {NAMES[tree.tags[head]]}": 1,
+        f"object as {tree.relations[head]}": 1,
+        f"determiner {tree.lowered[determiner] if determiner >= 0 else ''}": 1,
+        f"behind {NAMES[tree.tags[behind]] if behind < len(tree) else ''}": 1,
+        "tokens behind": min(max(0, len(tree) - behind), 20) / 20,
+        "gap": behind - tokens[0] - len(tokens),
+        "bare": is_bare(tree, draft, ""),
+        "the alone": is_bare(tree, draft, "the"),
+        "owned": "nmod:poss" in relations,
+        "relative": tree.is_relative(head),
+        "plural": tree.tags[head] == NOUN and tree.lowered[head].endswith("s"),
+        "clause behind": "acl:relcl" in relations,
+        "participle behind": "acl" in relations,
+        "phrases": bases.count("nmod"),
+        "modifiers": sum(tree.tags[i] in (ADJ, NOUN, PROPN) for i in children),
+        "coordinated": tree.bases[head] == "conj",
+        "with coordinated": "conj" in bases,
+    }
+
+
+def probability(model: Mapping[str, Any], values: Mapping[str, float]) -> float:
+    """The probability (0 to 1) by the weights of a model for the values of features."""
+    weights = model["weights"]
+    total = model["base"] + sum(weights.get(name, 0) * value for name, value in values.items())
+    return 1 / (1 + exp(-total))
+
+
+_MODEL: Final[Mapping[str, Any]] = json.loads(DATA.read_text(encoding="utf-8"))
