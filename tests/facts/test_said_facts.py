@@ -35,6 +35,7 @@ def told(*messages: str, least: float | None = None) -> set[str]:
         (["Ann: I have two sons, Ed and Al."], "Al — son of → Ann"),
         (["Ann: Paul says he hates olives."], "Paul — hate → olives"),
         (["Ann: I borrowed Tom's old bike."], "Ann — borrow → Tom's old bike"),
+        (["Ann: I took my dog Rex to the vet on Monday."], "Rex — dog of → Ann"),
         (["Ann: I love my sister's dog."], "Ann — love → dog of sister of Ann"),
         (["Ann: I stumbled upon a bakery."], "Ann — stumble upon → bakery"),
         (["Ann: I'm solving a crossword."], "Ann — solve → crossword"),
@@ -130,6 +131,15 @@ def test_a_verb_of_spaces_is_no_verb() -> None:
     assert told("Ann: It was  a very exciting game! We sold Tom's old bike.") == {
         "Ann — sell → Tom's old bike"
     }
+
+
+def test_what_is_said_not_to_be_so_is_no_fact() -> None:
+    assert told("Ann: My brother is a nurse, not a doctor.") == {"brother of Ann — be → nurse"}
+
+
+def test_the_bag_of_a_speaker_is_no_relative() -> None:
+    text = "I usually carry my Lowepro ProTactic 450 bag when I go out to take photos in the city."
+    assert not any("of → Ann" in line for line in told(f"Ann: {text}"))
 
 
 def test_the_lines_of_a_list_state_no_facts() -> None:

@@ -48,6 +48,9 @@ ATTITUDE_NOUNS: Final = WORDS["attitude_nouns"]
 """Nouns whose clause is not said to be so: "the rumour that Ada left"."""
 
 _NEGATIONS: Final = frozenset(("not", "n't", "n’t", "nt", "never", "neither", "nor", "cannot"))
+_ADDING: Final = frozenset(("only", "just", "merely"))
+"""Words behind a "not" that negates nothing."""
+
 _NEGATING: Final = frozenset(("no", "nobody", "nothing", "none", "nowhere", "neither", "nor"))
 _HARDLY: Final = frozenset(("hardly", "barely", "scarcely"))
 
@@ -96,7 +99,7 @@ def negation_words(tree: SentenceTree, head: int) -> list[int]:
         if tree.bases[i] not in ("advmod", "aux", "cc", "det", "mark", "case"):
             continue
         behind = lowered[i + 1] if i + 1 < len(tree) else ""
-        if (word in _NEGATIONS and behind not in ("only", "just", "merely")) or word in _HARDLY:
+        if (word in _NEGATIONS and behind not in _ADDING) or word in _HARDLY:
             found.append(i)
         elif word in ("longer", "more") and i > 0 and lowered[i - 1] == "no":
             found += [i - 1, i]
@@ -108,12 +111,17 @@ def negation_words(tree: SentenceTree, head: int) -> list[int]:
 
 
 def is_negated(tree: SentenceTree, argument: int) -> bool:
-    """Whether a subject or an object negates its clause: "nobody", "no car", "neither"."""
+    """Whether a subject or an object negates its clause: "nobody", "no car", "neither", "tea, not
+    coffee"."""
     if tree.lowered[argument] in _NEGATING:
         return True
+    own = {"no", "neither", "not"} if tree.bases[argument] == "conj" else {"no", "neither"}
     return any(
-        tree.lowered[i] in ("no", "neither") and tree.bases[i] in ("det", "cc", "advmod")
+        tree.lowered[i] in own
+        and tree.bases[i] in ("det", "cc", "advmod")
+        and tree.lowered[i + 1] not in _ADDING
         for i in tree.children[argument]
+        if i < argument
     )
 
 

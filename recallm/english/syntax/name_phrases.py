@@ -101,7 +101,8 @@ def _mend_compound(tree: SentenceTree, noun: int) -> None:
         or not is_singular
     ):
         return
-    if not (tree.is_relative(noun) or tree.is_time(behind)):
+    is_name = tree.tags[behind] == PROPN and tree.words[behind].is_capitalised  # "my dog Rex"
+    if not (tree.is_relative(noun) or tree.is_time(behind) or is_name):
         tree.tags[behind] = NOUN
         tree.move(behind, tree.heads[noun], tree.relations[noun])
         tree.move_all(tree.children[noun], behind)
@@ -255,8 +256,8 @@ def _mend_title(tree: SentenceTree, name: Name) -> None:
         tree.move(noun, above, tree.relations[own])
         tree.move_all((i for i in tree.children[own] if i not in range(*name)), noun)
         tree.move(own, noun, "flat")
-    elif tree.bases[own] == "nsubj" and (
-        (tree.heads[noun], tree.bases[noun]) == (above, "nsubj")
+    elif tree.bases[own] in ("nsubj", "obj") and (
+        (tree.heads[noun], tree.bases[noun]) == (above, tree.bases[own])
         or (tree.bases[noun] == "conj" and not has_comma)
     ):
         tree.move(own, noun, "appos" if has_comma else "flat")

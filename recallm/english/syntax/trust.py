@@ -14,11 +14,11 @@ from math import exp
 from pathlib import Path
 from typing import Any, Final
 
-from spacy.symbols import ADJ, AUX, NAMES, NOUN, PROPN, VERB
+from spacy.symbols import ADJ, AUX, NAMES, NOUN, PRON, PROPN, VERB
 
 from recallm.english.syntax.assertions import SHORT, is_bare, is_plain
 from recallm.english.syntax.drafts import Draft
-from recallm.english.syntax.tree import WORDS, SentenceTree
+from recallm.english.syntax.tree import EVERY_RELATIVE, WORDS, SentenceTree
 from recallm.model import Mark
 
 _SURE: Final = 0.9
@@ -37,6 +37,7 @@ _CLEAR: Final = 12
 assistant on which the weights were fitted hold few of them."""
 
 _FIRST_PERSON: Final = Mark.FIRST_PERSON | Mark.FIRST_PLURAL
+_KNOWN: Final = EVERY_RELATIVE | WORDS["pets"]
 _ENDS: Final = frozenset((".", "!", "?", "…", "..."))
 _WEIGHED: Final = WORDS["weighed"]
 DATA: Final = Path(__file__).parent / "data" / "facts.json"
@@ -46,7 +47,7 @@ def trusted(tree: SentenceTree, draft: Draft, sure: float, *, is_pasted: bool) -
     """The confidence (0 to 1) of a fact of which its construction alone says ``sure``.
     ``is_pasted``: the sentence may be a line of a list that somebody pasted into a chat."""
     if draft.construction == "possessor":
-        return max(sure, _SURE)
+        return max(sure, _SURE) if _tells_who(tree, draft) else min(sure, _UNSURE)
     if draft.clause is None:
         return sure
     if is_of_speaker(tree, draft):
@@ -57,6 +58,13 @@ def trusted(tree: SentenceTree, draft: Draft, sure: float, *, is_pasted: bool) -
     if is_sure and is_plain(tree, draft) and not is_row:
         return max(sure, _SHOWN)
     return min(sure, _UNSURE)
+
+
+def _tells_who(tree: SentenceTree, draft: Draft) -> bool:
+    """Whether a noun with an owner tells who somebody is: "my sister Eva", "Norway's capital Oslo".
+    In a long sentence "my new Lowepro bag" may look so."""
+    is_whose = tree.tags[draft.object_head] == PRON
+    return not is_whose or len(tree) <= SHORT or not _KNOWN.isdisjoint(draft.relation.split())
 
 
 def is_of_speaker(tree: SentenceTree, draft: Draft) -> bool:
