@@ -44,13 +44,14 @@ def model() -> Embedding:
 
 @pytest.mark.skipif(not PUBLISHED.is_dir(), reason="Chroma has not fetched its model")
 def test_the_vectors_are_nearly_those_of_chroma(model: Embedding) -> None:
-    """Texts of words: the cosine of an empty text, or of the same words a hundred times, is .98."""
+    """Texts of words: the cosine of an empty text, or of the same words a hundred times, is .98. A
+    processor without VNNI cuts off some sums of bytes: .989."""
     ours = model.texts(TEXTS)
     assert model.name == NAME
     assert ours.shape == (len(TEXTS), 384)
     some = [0, 3, 5, 7, 8, 9, 10]
     theirs = np.array(ONNXMiniLM_L6_V2()([TEXTS[place] for place in some]))
-    assert (ours[some] * theirs).sum(axis=1).min() > 0.99
+    assert (ours[some] * theirs).sum(axis=1).min() > 0.985
     assert ours[5] @ model.question(TEXTS[5]) > 0.999
 
 
