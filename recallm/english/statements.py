@@ -45,6 +45,8 @@ _OWNED = frozenset(("mine", "ours"))
 """Words that stand for what the speaker has."""
 _EARLIER_CHARACTERS = 2000
 """How much of a text before a sentence may tell whom the sentence is about."""
+_SHORT_MESSAGE = 160
+"""Characters of a message in which a fact about something nameless is trusted."""
 
 
 def addressed(read: ReadText) -> Iterator[Span]:
@@ -169,7 +171,7 @@ def facts_of(
                 tagged,
                 sentence.tokens,
                 position=position,
-                is_pasted=bool(speaker) and "\n" in text.strip(),
+                in_long_message=bool(speaker) and _is_long(text),
                 concept_at=concepts.get,
             )
             named = [_with_names(fact, concept_name, earlier) for fact in facts]
@@ -183,6 +185,10 @@ def facts_of(
         found = read([stated])
         changed = changes.get(position)
         yield from found if changed is None else changed.facts(found, read)
+
+
+def _is_long(message: str) -> bool:
+    return len(message) > _SHORT_MESSAGE or "\n" in message.strip()
 
 
 def _concepts(

@@ -31,6 +31,7 @@ from recallm.model import OpenTriplet
 from training.cards import table
 
 _SPEAKER = "user"
+_PARTS = ("develop", "kept", "fit", "last", "fresh", "more")
 _STRICT = ("last", "fresh", "more")
 """Parts in which what is vague or cut is marked as wrong; the others were marked more kindly."""
 
@@ -60,8 +61,8 @@ class Example(NamedTuple):
 def read_examples(parts: Mapping[str, Sequence[Mapping[str, Any]]]) -> Iterator[Example]:
     """The marked facts of messages, of any confidence."""
     extractor = Extractor(RecallConfig())
-    for part, messages in parts.items():
-        for message in messages:
+    for part in _PARTS:
+        for message in parts.get(part, ()):
             if marks := marks_of(message):
                 for terms, found in _facts_of(extractor, message["said"]).items():
                     if terms in marks:

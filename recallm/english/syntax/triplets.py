@@ -60,14 +60,14 @@ def facts_in(
     span: tuple[int, int],
     *,
     position: int = 0,
-    is_pasted: bool = False,
+    in_long_message: bool = False,
     concept_at: ConceptAt = lambda _: None,
 ) -> list[OpenTriplet]:
     """The facts of a sentence: triplets in the form in which the graph keeps them.
 
     ``tagged`` is a text with a parse, ``span`` the sentence's (first token, last + 1), ``position``
-    that of its statement. ``is_pasted``: the sentence may be a line of a list that somebody pasted
-    into a chat. ``concept_at`` takes a token's place in the text. A verb without an object gives a
+    that of its statement. ``in_long_message``: the sentence stands in a long or pasted message of
+    a chat. ``concept_at`` takes a token's place in the text. A verb without an object gives a
     triplet whose object is empty. Nothing is read out of a text without a parse.
     """
     if tagged.tree is None or span[0] >= span[1]:
@@ -79,7 +79,7 @@ def facts_in(
     return [
         replace(
             fact,
-            confidence=trusted(tree, draft, fact.confidence, is_pasted=is_pasted),
+            confidence=trusted(tree, draft, fact.confidence, in_long_message=in_long_message),
             position=position,
             subject_concept=_end(tree, draft.subject_head, concept_at),
             object_concept=_end(tree, draft.object_head, concept_at, _INSIDE_OBJECTS),

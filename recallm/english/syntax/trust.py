@@ -43,9 +43,10 @@ _WEIGHED: Final = WORDS["weighed"]
 DATA: Final = Path(__file__).parent / "data" / "facts.json"
 
 
-def trusted(tree: SentenceTree, draft: Draft, sure: float, *, is_pasted: bool) -> float:
+def trusted(tree: SentenceTree, draft: Draft, sure: float, *, in_long_message: bool) -> float:
     """The confidence (0 to 1) of a fact of which its construction alone says ``sure``.
-    ``is_pasted``: the sentence may be a line of a list that somebody pasted into a chat."""
+    ``in_long_message``: what somebody says in many words, or pastes, may be no more than an
+    example."""
     if draft.construction == "possessor":
         return max(sure, _SURE) if _tells_who(tree, draft) else min(sure, _UNSURE)
     if draft.clause is None:
@@ -54,10 +55,17 @@ def trusted(tree: SentenceTree, draft: Draft, sure: float, *, is_pasted: bool) -
         sure = probability(_MODEL, features(tree, draft, sure))
         return round(max(sure, _SHOWN) if len(tree) <= _CLEAR else sure, 4)
     is_sure = sure >= _LEAST or len(tree) <= SHORT
-    is_row = is_pasted and tree.lowered[-1] not in _ENDS
-    if is_sure and is_plain(tree, draft) and not is_row:
+    is_loose = in_long_message and not _is_told(tree, draft.subject_head)
+    if is_sure and is_plain(tree, draft) and not is_loose:
         return max(sure, _SHOWN)
     return min(sure, _UNSURE)
+
+
+def _is_told(tree: SentenceTree, subject: int) -> bool:
+    """Whether a whole sentence tells something about somebody who is named, or a relative: no line
+    of a list, no "The player is a bot."."""
+    is_named = tree.tags[subject] in (PRON, PROPN) or tree.is_relative(subject)
+    return is_named and tree.lowered[-1] in _ENDS
 
 
 def _tells_who(tree: SentenceTree, draft: Draft) -> bool:
