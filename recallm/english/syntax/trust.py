@@ -55,17 +55,19 @@ def trusted(tree: SentenceTree, draft: Draft, sure: float, *, in_long_message: b
         sure = probability(_MODEL, features(tree, draft, sure))
         return round(max(sure, _SHOWN) if len(tree) <= _CLEAR else sure, 4)
     is_sure = sure >= _LEAST or len(tree) <= SHORT
-    is_loose = in_long_message and not _is_told(tree, draft.subject_head)
+    is_loose = in_long_message and not _is_told(tree, draft)
     if is_sure and is_plain(tree, draft) and not is_loose:
         return max(sure, _SHOWN)
     return min(sure, _UNSURE)
 
 
-def _is_told(tree: SentenceTree, subject: int) -> bool:
-    """Whether a whole sentence tells something about somebody who is named, or a relative: no line
-    of a list, no "The player is a bot."."""
+def _is_told(tree: SentenceTree, draft: Draft) -> bool:
+    """Whether a whole sentence tells something about somebody who is named, or a relative, or tells
+    a number or a date: no line of a list, no "The player is a bot."."""
+    subject = draft.subject_head
     is_named = tree.tags[subject] in (PRON, PROPN) or tree.is_relative(subject)
-    return is_named and tree.lowered[-1] in _ENDS
+    is_value = any(tree.words[i].marks & Mark.DIGITS for i in draft.object)
+    return (is_named or is_value) and tree.lowered[-1] in _ENDS
 
 
 def _tells_who(tree: SentenceTree, draft: Draft) -> bool:
