@@ -132,9 +132,6 @@ def test_what_holds() -> None:
         ([claim("A", 1, position=1), claim("A", 1, position=0, negative=True)], "A", "A"),
         ([claim("A", 1, position=0), claim("A", 1, position=1, negative=True)], "", ""),
         ([claim("A", 1), claim("A", 1, negative=True)], "", ""),
-        # What is likely, but not sure, states nothing, and ends what it contradicts.
-        ([claim("A", 1), claim("B", 2)._replace(is_sure=False)], "", "A"),
-        ([claim("A", 1), claim("A", 2)._replace(is_sure=False)], "A", "A"),
     )
     for claims, single, many in cases:
         for is_single, expected in ((True, single), (False, many)):

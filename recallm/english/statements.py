@@ -171,7 +171,7 @@ def facts_of(
                 tagged,
                 sentence.tokens,
                 position=position,
-                in_long_message=bool(speaker) and _is_long(text),
+                in_long_message=bool(speaker) and len(text) > _SHORT_MESSAGE,
                 concept_at=concepts.get,
             )
             named = [_with_names(fact, concept_name, earlier) for fact in facts]
@@ -185,10 +185,6 @@ def facts_of(
         found = read([stated])
         changed = changes.get(position)
         yield from found if changed is None else changed.facts(found, read)
-
-
-def _is_long(message: str) -> bool:
-    return len(message) > _SHORT_MESSAGE or "\n" in message.strip()
 
 
 def _concepts(

@@ -31,7 +31,7 @@ from recallm.ground.methods import knows_its_arguments
 from recallm.memory import RecallM
 from recallm.memory.update_request import UpdateRequest
 from recallm.model import NO_POSITION, Moment
-from recallm.recall.predicates.held_facts import SURE, FactReading, PerVocabulary, Vocabulary
+from recallm.recall.predicates.held_facts import FactReading, PerVocabulary, Vocabulary
 from recallm.recall.predicates.holding import Claim, Side
 
 
@@ -313,18 +313,19 @@ class FactMemory:
         as_of: Moment | None = None,
         match: Match = "similar",
         limit: int | None = None,
-        min_confidence: float = SURE,
+        min_confidence: float | None = None,
     ) -> list[Fact]:
         """The facts that hold, newest first; at most ``limit``, those that arrived last.
 
         None stands for any subject, relation or object: the paper's six forms, the full one, and
         everything. A denied relation ("no longer works for") finds denials. Evidence of less
         confidence than ``min_confidence`` (0 to 1) does not count; 0 also counts what texts call
-        possible, ask or wish ("may join").
+        possible, ask or wish ("may join"). None: 0.5 for relations of the table (home, work,
+        family and their like), 0.8 for others.
         """
         checks.choice(match, get_args(Match), "match")
         at_most = checks.count(limit, "limit")
-        least = checks.probability(min_confidence, "min_confidence") or 0.0
+        least = checks.probability(min_confidence, "min_confidence")
         with self._reading(as_of, least) as reading:
             terms = checked_terms(subject, relation, object)
             return self._search.facts(reading, terms, match, at_most)
@@ -362,7 +363,7 @@ class FactMemory:
 
     @contextmanager
     def _reading(
-        self, as_of: Moment | None = None, min_confidence: float = SURE
+        self, as_of: Moment | None = None, min_confidence: float | None = None
     ) -> Iterator[FactReading]:
         """All reads within one horizon see one state."""
         with self._memory.graph.reader(as_of) as reader:

@@ -25,12 +25,12 @@ _SURE: Final = 0.9
 """How sure a fact of an owner is at least: "Ada's sister Ingrid" says who Ingrid is."""
 
 _SHOWN: Final = 0.8
-_UNSURE: Final = 0.5
-"""How sure a fact about others is that the rules trust, at least, and another at most: on either
-side of what is shown."""
+_HIDDEN: Final = 0.49
+"""How sure a fact is at least that the rules trust, and another at most: on either side of what
+``FactMemory.read`` shows."""
 
 _LEAST: Final = 0.55
-"""How sure the construction of a fact is that the rules trust in a long sentence."""
+"""How sure the construction of a fact in a long sentence must be for the rules to trust the fact."""
 
 _CLEAR: Final = 12
 """Tokens of a sentence whose facts about the speaker are always trusted: the long messages to an
@@ -48,9 +48,7 @@ def trusted(tree: SentenceTree, draft: Draft, sure: float, *, in_long_message: b
     ``in_long_message``: what somebody says in many words, or pastes, may be no more than an
     example."""
     if draft.construction == "possessor":
-        return max(sure, _SURE) if _tells_who(tree, draft) else min(sure, _UNSURE)
-    if draft.clause is None:
-        return sure
+        return max(sure, _SURE) if _tells_who(tree, draft) else min(sure, _HIDDEN)
     if is_of_speaker(tree, draft):
         sure = probability(_MODEL, features(tree, draft, sure))
         return round(max(sure, _SHOWN) if len(tree) <= _CLEAR else sure, 4)
@@ -58,16 +56,17 @@ def trusted(tree: SentenceTree, draft: Draft, sure: float, *, in_long_message: b
     is_loose = in_long_message and not _is_told(tree, draft)
     if is_sure and is_plain(tree, draft) and not is_loose:
         return max(sure, _SHOWN)
-    return min(sure, _UNSURE)
+    return min(sure, _HIDDEN)
 
 
 def _is_told(tree: SentenceTree, draft: Draft) -> bool:
-    """Whether a whole sentence tells something about somebody who is named, or a relative, or tells
-    a number or a date: no line of a list, no "The player is a bot."."""
+    """Whether a sentence tells something about somebody who is named, or a relative, or tells a
+    number, a date or a code, in no line of a list; not "The player is a bot."."""
     subject = draft.subject_head
-    is_named = tree.tags[subject] in (PRON, PROPN) or tree.is_relative(subject)
+    if tree.tags[subject] in (PRON, PROPN) or tree.is_relative(subject):
+        return True
     is_value = any(tree.words[i].marks & Mark.DIGITS for i in draft.object)
-    return (is_named or is_value) and tree.lowered[-1] in _ENDS
+    return is_value and tree.lowered[-1] in _ENDS
 
 
 def _tells_who(tree: SentenceTree, draft: Draft) -> bool:
@@ -78,9 +77,10 @@ def _tells_who(tree: SentenceTree, draft: Draft) -> bool:
 
 
 def is_of_speaker(tree: SentenceTree, draft: Draft) -> bool:
-    """Whether a clause says something of the speaker, or of the speaker and others."""
+    """Whether a clause asserts something of the speaker, or of the speaker and others. Few denials
+    are marked."""
     marks = tree.words[draft.subject_head].marks
-    return draft.clause is not None and bool(marks & _FIRST_PERSON)
+    return draft.clause is not None and not draft.negated and bool(marks & _FIRST_PERSON)
 
 
 def features(tree: SentenceTree, draft: Draft, sure: float) -> dict[str, float]:

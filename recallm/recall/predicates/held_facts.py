@@ -44,12 +44,10 @@ _FIRST_ROWS = 64
 """Pieces of evidence that a limited read begins with."""
 
 
-SURE: Final = 0.8
-"""Confidence of evidence that states a fact where nobody says otherwise."""
-
+_SURE: Final = 0.8
 _LIKELY: Final = 0.5
-"""Confidence of evidence that states no fact, but ends the values that it contradicts: what is
-doubtful may be hidden, what is out of date must not be shown."""
+"""Confidence of evidence that counts where nobody says otherwise: of most relations, and of those
+of the table, which people talk about, and of what ends these."""
 
 
 def evidence_confidence(evidence: TripletEvidence) -> float:
@@ -82,14 +80,14 @@ class Found(NamedTuple):
 
 class FactReading:
     """What holds in one namespace within the horizon of ``reader``, by evidence of at least
-    ``min_confidence``."""
+    ``min_confidence``; None: of 0.5 for relations of the table, else of 0.8."""
 
     def __init__(
         self,
         reader: GraphReader,
         relations: Relations,
         vocabulary: Vocabulary,
-        min_confidence: float = SURE,
+        min_confidence: float | None = None,
     ) -> None:
         self.reader = reader
         self._min_confidence = min_confidence
@@ -152,11 +150,7 @@ class FactReading:
             last = max((claim.t_index for claim in latest), default=0)
             denials = (claim for claim in group.denied.values() if claim.t_index >= last)
             held.update((claim.fact, claim.negative) for claim in (*latest, *denials))
-        return [
-            claim
-            for claim in self.claims(evidence)
-            if claim.is_sure and (claim.fact, claim.negative) in held
-        ]
+        return [claim for claim in self.claims(evidence) if (claim.fact, claim.negative) in held]
 
     def held(
         self, evidence: Collection[TripletEvidence], where: Conditions = _ALL, *, is_complete: bool
@@ -240,7 +234,7 @@ class FactReading:
         for fact in facts:
             of_subject[fact.subject].append(fact)
             of_object[fact.object].append(fact)
-        for ending in self.claims(evidence):
+        for ending in self.claims(evidence, are_endings=True):
             near = (of_subject[ending.subject], of_subject[ending.object])
             ended = {
                 fact.fact: fact
@@ -306,14 +300,17 @@ class FactReading:
             subjects=where.subjects, predicates=predicates, objects=where.objects, limit=limit
         )
 
-    def claims(self, evidence: Iterable[TripletEvidence]) -> Iterator[Claim]:
-        """What each piece of evidence says that is likely."""
+    def claims(
+        self, evidence: Iterable[TripletEvidence], *, are_endings: bool = False
+    ) -> Iterator[Claim]:
+        """What each piece of evidence says that is sure enough."""
         of, end, least = self.relations.of, end_key, self._min_confidence
         for each in evidence:
-            sure = evidence_confidence(each)
-            if sure < min(least, _LIKELY):
-                continue
             relation, negative = of(each.predicate)
+            is_likely = are_endings or bool(self.relations.phrasings(relation))
+            default = _LIKELY if is_likely else _SURE
+            if evidence_confidence(each) < (default if least is None else least):
+                continue
             subject = end(each.subject, each.subject_concept)
             object_ = end(each.object, each.object_concept)
             is_value = each.object_type in VALUE_TYPES or (
@@ -321,7 +318,7 @@ class FactReading:
                 and each.object_type != _QUALITY
                 and self.relations.is_role(each.subject_label)
             )
-            yield Claim(subject, relation, object_, negative, each, is_value, sure >= least)
+            yield Claim(subject, relation, object_, negative, each, is_value)
 
 
 def _quality(claim: Claim) -> str:

@@ -9,7 +9,6 @@ update:
   said by mistake, there was no such span.
 * Where the relation is single-valued, evidence of another value ends the span too. Two values in
   one update do not end each other.
-* Evidence that is likely, but not sure, begins no span.
 
 So a fact that was reported late but true earlier is never the current one, and forgetting the
 evidence that ended a span opens it again.
@@ -47,8 +46,7 @@ GroupKey: TypeAlias = tuple[str, str | None, str | None]
 class Claim(NamedTuple):
     """What one piece of evidence says. ``subject`` and ``object`` are the names of the concepts, or
     other keys that tell two ends apart; ``relation`` is the key of the relation. ``is_value``: the
-    object is a number, a date or a bool, or the one value of a role ("the password"). ``is_sure``:
-    the evidence states a fact; else the evidence only ends others."""
+    object is a number, a date or a bool, or the one value of a role ("the password")."""
 
     subject: str
     relation: str
@@ -56,7 +54,6 @@ class Claim(NamedTuple):
     negative: bool
     evidence: TripletEvidence
     is_value: bool = False
-    is_sure: bool = True
 
     @property
     def ends(self) -> tuple[str, str]:
@@ -146,8 +143,6 @@ def holding(claims: Iterable[Claim], *, single_valued: bool) -> Holding:
                     spans = _without_last(spans, claim.ends)
                 elif ended is not None:
                     ended.end, ended.ended_by = claim, "ended"
-                continue
-            if not claim.is_sure:
                 continue
             denied.pop(claim.ends, None)
             span = current.get(claim.ends)
