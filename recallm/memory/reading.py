@@ -7,7 +7,7 @@ from typing import Any, Unpack
 
 from recallm.errors import LLMRequiredError
 from recallm.ground import checks
-from recallm.memory.open_memory import Part
+from recallm.memory.open_memory import OpenMemory, Part
 from recallm.model import (
     LARGEST_NUMBER,
     MAX_POSITION,
@@ -56,7 +56,7 @@ class Reading(Part):
             StoreError: the store failed.
 
         """
-        return self._opened.recaller.recall(self._request(question, arguments))
+        return self._opened.recaller.recall(_request(self._opened, question, arguments))
 
     def explain(self, question: str, *, statement: str, **recall: Unpack[RecallArguments]) -> str:
         """Why ``recall`` hands over the statement with the id ``statement``, or leaves it out: as
@@ -80,17 +80,7 @@ class Reading(Part):
         """
         check_probabilities(self._opened.config.ranking, "explain")
         id = checks.name(statement, "statement")
-        return self._opened.recaller.explain(self._request(question, recall), id)
-
-    def _request(self, question: str, given: Mapping[str, Any]) -> RecallRequest:
-        self._opened.check_open()
-        return checked_request(
-            question,
-            given,
-            now=self._opened.clock(),
-            config=self._opened.config,
-            count_tokens=self._opened.count_tokens,
-        )
+        return self._opened.recaller.explain(_request(self._opened, question, recall), id)
 
     def ask(
         self,
@@ -117,7 +107,7 @@ class Reading(Part):
                 "ask needs a language model: give any callable prompt → text, as "
                 "ask(question, llm=…) or RecallM(…, llm=…); recall needs none"
             )
-        context = self._opened.recaller.recall(self._request(question, recall))
+        context = self._opened.recaller.recall(_request(self._opened, question, recall))
         prompt = RANKINGS[self._opened.config.ranking].prompt(question, context.text)
         return Answer(answer_of(model, prompt), context)
 
@@ -260,3 +250,14 @@ class Reading(Part):
         """The size of this namespace. Expired passages count until a sweep forgets them."""
         with self._opened.reader() as reader:
             return reader.stats()
+
+
+def _request(opened: OpenMemory, question: str, given: Mapping[str, Any]) -> RecallRequest:
+    opened.check_open()
+    return checked_request(
+        question,
+        given,
+        now=opened.clock(),
+        config=opened.config,
+        count_tokens=opened.count_tokens,
+    )

@@ -102,26 +102,12 @@ class Writing(Part):
         done: list[KnowledgeUpdate] = []
         total = len(given) if isinstance(given, Sized) else None
         with tqdm(total=total, disable=not progress, unit="update") as bar:
-            requests = self._requests(given)
+            requests = _requests(self._opened, given)
             while batch := list(islice(requests, size)):
                 requested = [request for _, request in batch]
                 done += put(self._opened, requested, [place for place, _ in batch])
                 bar.update(len(batch))
         return done
-
-    def _requests(self, items: Iterable[object]) -> Iterator[tuple[int, UpdateRequest]]:
-        """The places of items with what they ask for; without the messages that are nobody's
-        words."""
-        for place, item in enumerate(items):
-            self._opened.check_open()
-            try:
-                request = UpdateRequest.of_item(item)
-            except InvalidInputError as error:
-                raise InvalidInputError(
-                    error.message, argument=error.argument, index=place
-                ) from None
-            if request is not None:
-                yield place, request
 
     def extract(self, texts: Iterable[str], *, triplets: bool = True) -> list[Extraction]:
         """The statements of each text, their concepts, the pairs of neighbours, and (with
@@ -176,6 +162,19 @@ class Writing(Part):
 
 
 _EVERYTHING = Horizon(withdrawn=True)
+
+
+def _requests(opened: OpenMemory, items: Iterable[object]) -> Iterator[tuple[int, UpdateRequest]]:
+    """The places of items with what they ask for; without the messages that are nobody's
+    words."""
+    for place, item in enumerate(items):
+        opened.check_open()
+        try:
+            request = UpdateRequest.of_item(item)
+        except InvalidInputError as error:
+            raise InvalidInputError(error.message, argument=error.argument, index=place) from None
+        if request is not None:
+            yield place, request
 
 
 def put(

@@ -137,6 +137,10 @@ def test_what_is_said_not_to_be_so_is_no_fact() -> None:
     assert told("Ann: My brother is a nurse, not a doctor.") == {"brother of Ann — be → nurse"}
 
 
+def test_a_second_object_is_no_name_of_the_first() -> None:
+    assert not any("daughter of" in line for line in told("Ann: I read my daughter Harry Potter."))
+
+
 def test_the_bag_of_a_speaker_is_no_relative() -> None:
     text = "I usually carry my Lowepro ProTactic 450 bag when I go out to take photos in the city."
     assert not any("of → Ann" in line for line in told(f"Ann: {text}"))
@@ -144,7 +148,9 @@ def test_the_bag_of_a_speaker_is_no_relative() -> None:
 
 def test_nameless_things_of_a_long_message_state_no_facts() -> None:
     text = "Write me a game for the browser, please. The player is a bot. My sister Mia likes bots."
-    lines = told("Ann: " + text + " The fee is 40 euros." + " Please answer as soon as you can." * 3)
+    lines = told(
+        "Ann: " + text + " The fee is 40 euros." + " Please answer as soon as you can." * 3
+    )
     assert lines == {"fee — be → 40 euros", "Mia — like → bots", "Mia — sister of → Ann"}
 
 

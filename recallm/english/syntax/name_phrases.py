@@ -256,11 +256,17 @@ def _mend_title(tree: SentenceTree, name: Name) -> None:
         tree.move(noun, above, tree.relations[own])
         tree.move_all((i for i in tree.children[own] if i not in range(*name)), noun)
         tree.move(own, noun, "flat")
-    elif tree.bases[own] in ("nsubj", "obj") and (
+    elif (tree.bases[own] == "nsubj" or _is_one_object(tree, own)) and (
         (tree.heads[noun], tree.bases[noun]) == (above, tree.bases[own])
         or (tree.bases[noun] == "conj" and not has_comma)
     ):
         tree.move(own, noun, "appos" if has_comma else "flat")
+
+
+def _is_one_object(tree: SentenceTree, name: int) -> bool:
+    """Whether a name is the object of a verb that has no second one."""
+    verb = tree.heads[name]
+    return tree.bases[name] == "obj" and tree.base_form(verb) not in WORDS["of_two_objects"]
 
 
 def _main(tree: SentenceTree, tokens: Sequence[int]) -> int:

@@ -30,7 +30,7 @@ _HIDDEN: Final = 0.49
 ``FactMemory.read`` shows."""
 
 _LEAST: Final = 0.55
-"""How sure the construction of a fact in a long sentence must be for the rules to trust the fact."""
+"""How sure the construction of a fact in a long sentence must be, if the rules are to show that."""
 
 _CLEAR: Final = 12
 """Tokens of a sentence whose facts about the speaker are always trusted: the long messages to an
