@@ -154,7 +154,7 @@ def test_nameless_things_of_a_long_message_state_no_facts() -> None:
     assert lines == {"fee — be → 40 euros", "Mia — like → bots", "Mia — sister of → Ann"}
 
 
-def test_a_relation_that_people_talk_about_needs_less_confidence() -> None:
+def test_a_relation_with_one_value_needs_less_confidence() -> None:
     text = "I live in a small flat in Glasgow with my partner Sam and our old rabbit, Pepper."
     assert any("→ Glasgow" in line for line in told(f"Ann: {text}"))
     assert not any("→ Glasgow" in line for line in told(f"Ann: {text}", least=0.8))

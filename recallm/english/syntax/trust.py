@@ -60,13 +60,13 @@ def trusted(tree: SentenceTree, draft: Draft, sure: float, *, in_long_message: b
 
 
 def _is_told(tree: SentenceTree, draft: Draft) -> bool:
-    """Whether a sentence tells something about somebody who is named, or a relative, or tells a
-    number, a date or a code, in no line of a list; not "The player is a bot."."""
+    """Whether a sentence tells something about a relative, or in no line of a list about somebody
+    who is named, or a number, a date or a code; not "The player is a bot."."""
     subject = draft.subject_head
-    if tree.tags[subject] in (PRON, PROPN) or tree.is_relative(subject):
+    if tree.tags[subject] == PRON or tree.is_relative(subject):
         return True
     is_value = any(tree.words[i].marks & Mark.DIGITS for i in draft.object)
-    return is_value and tree.lowered[-1] in _ENDS
+    return (is_value or tree.tags[subject] == PROPN) and tree.lowered[-1] in _ENDS
 
 
 def _tells_who(tree: SentenceTree, draft: Draft) -> bool:

@@ -46,8 +46,8 @@ _FIRST_ROWS = 64
 
 _SURE: Final = 0.8
 _LIKELY: Final = 0.5
-"""Confidence of evidence that counts where nobody says otherwise: of most relations, and of those
-of the table, which people talk about, and of what ends these."""
+"""Confidence of evidence that counts where nobody says otherwise: of most relations; of those with
+one value, and of what ends a fact, since what is out of date would be shown in its place."""
 
 
 def evidence_confidence(evidence: TripletEvidence) -> float:
@@ -80,7 +80,7 @@ class Found(NamedTuple):
 
 class FactReading:
     """What holds in one namespace within the horizon of ``reader``, by evidence of at least
-    ``min_confidence``; None: of 0.5 for relations of the table, else of 0.8."""
+    ``min_confidence``; None: of 0.5 for single-valued relations, else of 0.8."""
 
     def __init__(
         self,
@@ -307,8 +307,8 @@ class FactReading:
         of, end, least = self.relations.of, end_key, self._min_confidence
         for each in evidence:
             relation, negative = of(each.predicate)
-            is_likely = are_endings or bool(self.relations.phrasings(relation))
-            default = _LIKELY if is_likely else _SURE
+            has_one_value = relation != _BE and self.relations.side(relation) is not None
+            default = _LIKELY if are_endings or has_one_value else _SURE
             if evidence_confidence(each) < (default if least is None else least):
                 continue
             subject = end(each.subject, each.subject_concept)
