@@ -85,8 +85,9 @@ def _facts_of(extractor: Extractor, text: str) -> dict[str, Mapping[str, float]]
         facts = triplets.facts_in(*arguments, **options)
         for fact, values in zip(facts, found, strict=True):
             fact = replace(fact, position=0)
-            for stated in stated_elements([fact])[1] if values else ():
-                if values:
+            _, stated_facts = stated_elements([fact])
+            for stated in stated_facts:
+                if values is not None:
                     read[f"{stated.subject} | {stated.predicate} | {stated.object}"] = values
         return facts
 
@@ -99,6 +100,7 @@ def fit(examples: Sequence[Example]) -> dict[str, Any]:
     """The weights of features and their base, by a logistic regression."""
     counts = Counter(name for each in examples for name, value in each.features.items() if value)
     names = sorted(name for name, count in counts.items() if count >= _RARE)
+    # The last column tells the parts that were marked less strictly; its weight is left out.
     rows = np.array(
         [
             [*(float(each.features.get(name, 0)) for name in names), not each.is_strict]

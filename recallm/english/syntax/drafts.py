@@ -300,9 +300,6 @@ def _of_possessor(tree: SentenceTree, possessor: int, noun: int) -> Iterator[Dra
             role, name = i, noun
         elif tree.tags[i] == PROPN and noun < i and tree.relations[i] in ("appos", "flat"):
             name = i if tree.tags[noun] == NOUN else name
-    is_part = name == noun and tree.tags[noun + 1 : noun + 2] == [NOUN]
-    if is_part and not tree.is_relative(role):
-        return  # "my Canonet GIII camera"
     if name < 0:
         owned, words, relation = noun_phrase(tree, noun, without="nmod:poss"), "has", "have"
     else:

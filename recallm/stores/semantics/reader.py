@@ -218,7 +218,8 @@ class Reader(ABC):
         return {word: tuple(bearers) for word, bearers in ids.items()}
 
     def dump(self) -> Iterator[PreparedUpdate | Summary]:
-        """Columns of a summary: the arguments of ``summary_of``, whatever the view's t."""
+        """See ``GraphReader``. The query of summaries has the arguments of ``summary_of`` as its
+        columns, and finds every summary, also those that the view's t hides."""
         after = 0
         while updates := self.page_of_updates(after, _PAGE):
             yield from updates

@@ -131,7 +131,7 @@ _SELECT: dict[str, LiteralString] = {
 
 
 class Stored(Queries):
-    """What is stored, whatever a horizon hides up to ``:end``."""
+    """Reads of everything stored up to ``:end``, also of what a horizon hides."""
 
     def page_of_updates(self, after: int, limit: int) -> list[PreparedUpdate]:
         """The first ``limit`` updates after a t."""
