@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import socket
 import threading
 import time
@@ -13,8 +14,13 @@ from typing import Self
 
 from recallm.stores.neo4j.changes import PUT
 
-_BEGIN, _COMMIT, _ROLLBACK = b"\xb1\x11", b"\xb0\x12\0\0", b"\xb0\x13\0\0"
-"""Messages of the Bolt protocol, or how they begin."""
+_BEGIN = re.compile(rb"(?:\A|\0\0)..\xb1\x11", re.DOTALL)
+"""How a message of the Bolt protocol that begins a transaction starts: a number may hold the same
+last two bytes."""
+
+_COMMIT = b"\0\2\xb0\x12\0\0"
+_ENDS = _COMMIT, b"\0\2\xb0\x13\0\0", b"\0\2\xb0\x0f\0\0"
+"""Messages that end a transaction: commit, roll back, reset (after a failure)."""
 
 _WRITE = PUT.splitlines()[-1].encode()
 """The end of a query that commits with itself where no transaction was begun."""
@@ -146,9 +152,9 @@ class Proxy:
                 flow.wait()
                 if doomed.is_set():
                     break
-                begun = begun or _BEGIN in chunk
+                begun = begun or _BEGIN.search(chunk) is not None
                 commits = _COMMIT in chunk or (_WRITE in chunk and not begun)
-                begun = begun and _COMMIT not in chunk and _ROLLBACK not in chunk
+                begun = begun and not any(end in chunk for end in _ENDS)
                 if counted and commits and self._loses_commit():
                     doomed.set()
                     if not self._lose_reply:
