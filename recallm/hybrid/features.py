@@ -12,7 +12,7 @@ import re
 import tomllib
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
+from functools import cache
 from importlib.resources import files
 
 import numpy as np
@@ -23,6 +23,9 @@ from recallm.english.words import Word, stem, word_of
 from recallm.model import Mark
 
 Floats = NDArray[np.float64]
+
+MAX_LENGTH = 2000
+"""Characters of a text that are read: its beginning shows what kind of answer it is."""
 
 _EARLY = 60
 """Characters. A refusal that begins later follows some sort of answer."""
@@ -38,6 +41,7 @@ _WORDS = {
 """The lists of words; comments in the file say what each holds."""
 
 _STRAIGHT_QUOTES = str.maketrans("’‘‛´`“”„", "'''''\"\"\"")
+_SENTENCE = re.compile(r"(?:[^.?!]|[.?!](?=\w))+")
 _TOKEN = re.compile(r"(?<!\w)\w+n't\b|'(?:s|re|ve|ll|d|m)\b|[^\W_]+(?:[.,-][^\W_]+)*")
 
 
@@ -63,11 +67,17 @@ def _content_stems(words: Sequence[Word]) -> tuple[str, ...]:
     )
 
 
-@lru_cache(maxsize=1)
+@cache
 def _stems_without_content() -> frozenset[str]:
     """Stems of words about knowing, hedging and the like: they are never new stems."""
-    kinds = ("sources", "knowing", "hedges", "generic", "vague", "self", "negations")
-    return frozenset(stem(word) for kind in kinds for word in _WORDS[kind])
+    kinds = ("negations", "sources", "informing", "unknown", "knowing", "hedges", "generic")
+    return frozenset().union(*map(_stems_of, (*kinds, "vague", "self")))
+
+
+@cache
+def _stems_of(kind: str) -> frozenset[str]:
+    """The stems of a list of words."""
+    return frozenset(map(stem, _WORDS[kind]))
 
 
 def question_stems(text: str) -> set[str]:
@@ -125,82 +135,46 @@ FEATURES = tuple(_RULES)
 # Refusals.
 
 
-MAX_LENGTH = 2000
-"""Characters of a text that are read: its beginning shows what kind of answer it is."""
+_NEAR = 5
+"""Words before and behind a negation that belong to it."""
 
-_GAP = r"(?:[^\w']+[\w']+){0,4}?[^\w']+"
-"""At most four words between two that belong together. No character can both end one part and begin
-the next, so that a text matches in one way only: else the time would grow with the square of its
-length, or worse."""
-
-_LONE_APOSTROPHE = re.compile(r"'(?!\w)|(?<!\w)'")
-_CONTEXT_NAMES = (
-    "statements?|context|passages?|texts?|documents?|sources?|content|excerpts?|conversations?"
-    "|memory|memories|records?|notes|snippets?|articles?|summary|transcript|messages|plot"
+_PHRASES = re.compile(
+    r"\bi(?:'m| am) (?:sorry|afraid)\b|\bapologi[sz]e|^sorry\b|\bunanswerable\b|\bn/a\b"
+    r"|\b(?:please|could you|can you)\b.{0,40}\b(?:provide|clarify|specify|share|rephrase|more)\b"
+    r"|\bas an? (?:\w+ ){0,2}(?:ai|assistant|language model|llm)\b|\bmy (?:training|knowledge)\b"
+    r"|\bi have no\b|\byou (?:have not|haven't|have never|never)\b"
 )
-_TELLING = (
-    "know|tell|say|find|answer|recall|remember|determine|identify|locate|confirm|help|assist"
-    "|provide|see|have (?:any|enough|the|access|information|that|a record)|be (?:sure|certain"
-    "|determined|answered|inferred|identified|found|known)|speculate|infer|verify"
-)
-_UNKNOWN = "unclear|unknown|unspecified|uncertain|undisclosed|unstated|unmentioned|undetermined"
-
-_NEGATED_INFORMATION = (
-    r"\b(?:not|\w*n't|never|no|cannot|nothing|none|nowhere|without|nor|neither)\b"
-    rf"{_GAP}(?:inform|mention|specif(?:y|ie|ic)|provid|stated?\b|stating\b|detail|determin|indicat"
-    r"|describ|explain|explicit|reveal|given\b|disclos|evident|enough\b|sufficient|clear\b|clearly"
-    r"|access\b|context|identif|refer(?:s|red|ence)|includ|contain|discuss|evidence|elaborat"
-    r"|address|confirm|known\b|knowledge|record(?:s|ed)?\b|memor(?:y|ies)\b|data\b|touch|available"
-    r"|cover(?:s|ed)?\b|present in|found in|listed|relevant|ascertain|infer|deduce"
-    r"|answer(?:ed|able)?\b (?:is|was|to|in|for))"
-)
-_UNKNOWN_BY_ITSELF = (
-    r"(?:^|\b(?:is|are|was|were|be|been|remains?|left|seems|appears|it's|that's)(?: \w+)? )"
-    rf"(?:{_UNKNOWN})\b|\b(?:{_UNKNOWN})\W*$|\bunanswerable\b|\bn/a\b"
-    r"|^not (?:sure|found|stated|given|certain)\b"
-    r"|^(?:unsure|no (?:answer|idea|clue|data|info|result|match))"
-)
-_LACK_OF_INFORMATION = (
-    r"\b(?:lack(?:s|ing)?|missing|insufficient|incomplete|fails? to|silent on|beyond|outside)\b"
-    rf"{_GAP}(?:inform|context|detail|data\b|mention|specif|provid|identif|describ|scope"
-    r"|knowledge|say\b|state\b|this\b|what\b)"
-)
-_INABILITY = (
-    r"\b(?:i|we|one|it)\b[^.?!]{0,24}?(?:\bnot|n't|\bcannot|\bunable to|\bimpossible to|\bhard to"
-    rf"|\bdifficult to|\bno way to)(?: \w+)?? (?:{_TELLING})\b"
-    r"|\b(?:cannot|can't|unable to|impossible to|hard to|difficult to|couldn't|could not) (?:be )?"
-    r"(?:determine|answer|identif|say|tell|locate|confirm|infer|ascertain|conclude|deduce)"
-    r"|\bi(?:'m| am|'ve| have)? not (?:\w+ )?(?:sure|certain|aware|able)\b"
-    rf"|(?:\bnot|n't) able to (?:{_TELLING})\b|\bi have no\b|\byou (?:have not|haven't"
-    r"|have never|never)\b"
-    r"|\bwe (?:are|were|aren't|weren't)(?: not| never)? told\b"
-    r"|\bnothing (?:is|was|has been) (?:said|told)\b"
-)
-_SILENT_CONTEXT = (
-    rf"(?:^it|\b(?:{_CONTEXT_NAMES}))\b[^.?!]{{0,24}}?(?:(?:\bnot|n't|\bnever)(?: \w+)? "
-    r"(?:say|tell|go into|speak|talk)|\bnothing|\bno \w+)\b"
-)
-_REQUEST_FOR_MORE = (
-    r"\bi(?:'m| am) (?:sorry|afraid)\b|\bapologi[sz]e|^sorry\b"
-    r"|\b(?:please|could you|can you)\b.{0,40}\b(?:provide|clarify|specify|share|rephrase"
-    r"|more)\b"
-)
-_BEING_AN_ASSISTANT = (
-    r"\bas an? (?:\w+ ){0,2}(?:ai|assistant|language model|llm)\b|\bmy (?:training|knowledge)\b"
-)
-_KINDS_OF_REFUSAL = (
-    _NEGATED_INFORMATION,
-    _UNKNOWN_BY_ITSELF,
-    _LACK_OF_INFORMATION,
-    _INABILITY,
-    _SILENT_CONTEXT,
-    _REQUEST_FOR_MORE,
-    _BEING_AN_ASSISTANT,
-)
+"""Regrets, requests for more, and what a model says of itself."""
 
 
 def refusal_start(text: str) -> int | None:
     """Where the first refusal begins in ``text`` (lower case, plain apostrophes); None where it
     has none. Reads its first ``MAX_LENGTH`` characters."""
-    found = re.search("|".join(_KINDS_OF_REFUSAL), _LONE_APOSTROPHE.sub(" ", text[:MAX_LENGTH]))
-    return None if found is None else found.start()
+    text = text[:MAX_LENGTH]
+    starts = [found.start() for found in _PHRASES.finditer(text)]
+    for sentence in _SENTENCE.finditer(text):
+        tokens = list(_TOKEN.finditer(text, *sentence.span()))
+        words = [token[0] for token in tokens]
+        starts += [token.start() for i, token in enumerate(tokens) if _refuses_at(i, words)]
+    return min(starts, default=None)
+
+
+def _refuses_at(place: int, words: Sequence[str]) -> bool:
+    """Whether a word of a sentence refuses: something is "unclear", it is "not mentioned", I
+    "cannot recall", the text says "nothing"."""
+    word, before = words[place], words[max(0, place - _NEAR) : place]
+    if word in _WORDS["unknown"]:
+        stands_alone = place in (0, len(words) - 1)
+        return stands_alone or not _WORDS["being"].isdisjoint(before[-2:])
+    is_of_source = not _WORDS["sources"].isdisjoint(before)
+    if word in ("no", "nothing", "silent") and is_of_source:
+        return True
+    if word not in _WORDS["negations"] and not word.endswith("n't"):
+        return False
+    denied = [stem(each) for each in words[place + 1 : place + 1 + _NEAR]]
+    if not _stems_of("informing").isdisjoint(denied):
+        return True
+    if word == "nothing" or is_of_source or not _WORDS["answerers"].isdisjoint(before):
+        return not _stems_of("telling").isdisjoint(denied)
+    begins = place == 0 and word in ("no", "not")  # "Not sure", "No idea"
+    return begins and not _stems_of("telling").isdisjoint(denied[:1])
