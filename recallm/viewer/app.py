@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import mimetypes
 import secrets
 import socket
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import uvicorn
+from pydantic import ValidationError
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
@@ -23,8 +25,7 @@ from starlette.types import ASGIApp
 
 from recallm.errors import InvalidInputError, RecallMError, StoreError
 from recallm.memory import RecallM
-from recallm.model import Moment
-from recallm.viewer.views import MemoryViews
+from recallm.viewer.views import VIEWS, MemoryViews
 
 HEADERS = {
     "Content-Security-Policy": (
@@ -44,11 +45,6 @@ _HOSTS = (_HOST, "localhost")
 _SECONDS_TO_END = 3
 """How long answers that are under way may take when the server ends."""
 _HERE = Path(__file__).parent
-_NEIGHBOURS = 24
-_MOST_NEIGHBOURS = 120
-_MOST_STATEMENTS = 50
-_DIGITS = 15
-"""Of a number: JavaScript knows longer ones only roughly."""
 
 
 class Viewer:
@@ -103,32 +99,11 @@ def application(memory: RecallM, *, token: str) -> ASGIApp:
         _check_token(request.query_params.get("token"), token)
         return FileResponse(_HERE / "page.html")
 
-    reads: dict[str, Callable[[Request], Any]] = {
-        "overview": lambda _: views.overview(),
-        "latest": lambda asked: views.latest(_as_of(asked)),
-        "concepts": lambda asked: views.concepts(
-            asked.query_params.get("text", "").strip(), _number(asked, "skip") or 0, _as_of(asked)
-        ),
-        "graph": lambda asked: views.graph(
-            _given(asked, "concept"),
-            _number(asked, "limit", least=1, most=_MOST_NEIGHBOURS) or _NEIGHBOURS,
-            _as_of(asked),
-        ),
-        "timeline": lambda asked: views.timeline(
-            _given(asked, "concept"), _number(asked, "skip") or 0, _as_of(asked)
-        ),
-        "recall": lambda asked: views.recall(
-            _given(asked, "question"),
-            _number(asked, "limit", least=1, most=_MOST_STATEMENTS),
-            _as_of(asked),
-        ),
-        "passage": lambda asked: views.passage(_given(asked, "id")),
-    }
     # Starlette runs functions that are not coroutines in worker threads.
     routes: list[BaseRoute] = [
         Route("/", page),
         Mount("/static", StaticFiles(directory=_HERE / "static")),
-        *(Route(f"/api/{name}", _answering(read)) for name, read in reads.items()),
+        *(Route(f"/api/{name}", _answering(getattr(views, name))) for name in VIEWS),
     ]
     return Starlette(
         routes=routes,
@@ -136,7 +111,12 @@ def application(memory: RecallM, *, token: str) -> ASGIApp:
             _guarded(token),
             Middleware(TrustedHostMiddleware, allowed_hosts=_HOSTS, www_redirect=False),
         ],
-        exception_handlers={HTTPException: _refused, RecallMError: _failed, Exception: _broken},
+        exception_handlers={
+            HTTPException: _refused,
+            ValidationError: _misread,
+            RecallMError: _failed,
+            Exception: _broken,
+        },
     )
 
 
@@ -163,39 +143,17 @@ def _check_token(given: str | None, token: str) -> None:
         raise HTTPException(403, "open the address that 'recallm view' printed: it has the token")
 
 
-# What was asked.
-
-
-def _given(request: Request, name: str) -> str:
-    value = request.query_params.get(name, "")
-    if not value.strip():
-        raise HTTPException(400, f"{name} is missing")
-    return value
-
-
-def _as_of(request: Request) -> Moment | None:
-    """A t_index, or a day or a time in ISO 8601."""
-    value = request.query_params.get("as_of", "")
-    return value if "-" in value else _number(request, "as_of")
-
-
-def _number(request: Request, name: str, *, least: int = 0, most: int | None = None) -> int | None:
-    """The number that was given, moved to its bounds; None where none was."""
-    value = request.query_params.get(name)
-    if value is None:
-        return None
-    if not (value.isascii() and value.isdecimal() and len(value) <= _DIGITS):
-        raise HTTPException(400, f"{name} must be a whole number")
-    number = max(least, int(value))
-    return number if most is None else min(number, most)
-
-
 # Answers.
 
 
-def _answering(read: Callable[[Request], Any]) -> Callable[[Request], Response]:
+def _answering(read: Callable[..., Any]) -> Callable[[Request], Response]:
+    """Answers with what ``read`` gives for the parameters of a request that it knows."""
+    known = inspect.signature(read).parameters
+
     def answer(request: Request) -> Response:
-        found = read(request)
+        found = read(
+            **{name: value for name, value in request.query_params.items() if name in known}
+        )
         if found is None:
             raise HTTPException(404, "the memory has no such passage")
         return JSONResponse(found)
@@ -212,6 +170,12 @@ def _refused(request: Request, error: Exception) -> Response:
     if request.url.path.startswith("/api"):
         return _problem(error.detail, error.status_code)
     return PlainTextResponse(f"{error.detail}\n", status_code=error.status_code)
+
+
+def _misread(_: Request, error: Exception) -> Response:
+    assert isinstance(error, ValidationError)  # noqa: S101 - as the table of handlers says
+    first = error.errors()[0]
+    return _problem(f"{first['loc'][0]}: {first['msg']}", 400)
 
 
 def _failed(_: Request, error: Exception) -> Response:

@@ -1,4 +1,6 @@
-"""What the page shows, as values for JSON. Every list is bounded."""
+"""What the page shows, as values for JSON. Every list is bounded.
+
+Arguments are those of a request: pydantic reads them by their annotations."""
 
 from __future__ import annotations
 
@@ -6,11 +8,13 @@ import dataclasses
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from operator import attrgetter
-from typing import Any
+from typing import Annotated, Any, TypeAlias
+
+from pydantic import Field, validate_call
 
 from recallm.facts import Change, Fact, FactMemory
 from recallm.memory import RecallM
-from recallm.model import ConceptRow, Moment, StoredStatement, statement_key
+from recallm.model import ConceptRow, StoredStatement, statement_key
 from recallm.recall.ranking.signals import SIGNALS
 from recallm.recall.results import RecalledContext, RecalledStatement, strongest_first
 
@@ -29,11 +33,24 @@ _RELATIONS = 20
 _EVIDENCE = 400
 """Newest pieces of evidence of a subject that name these relations."""
 
+_NEIGHBOURS = 24
+_MOST_NEIGHBOURS = 120
+_MOST_STATEMENTS = 50
+
+VIEWS = ("overview", "latest", "concepts", "graph", "timeline", "recall", "passage")
+"""The methods that answer requests."""
+
 Json = dict[str, Any]
+
+_Text: TypeAlias = Annotated[str, Field(pattern=r"\S")]
+_Count: TypeAlias = Annotated[int, Field(ge=0)]
+_ExactInJavaScript: TypeAlias = Annotated[int, Field(lt=10**15)]
+_AsOf: TypeAlias = Annotated[_ExactInJavaScript | str | None, Field(union_mode="left_to_right")]
+"""A t_index, or a day or a time in ISO 8601."""
 
 
 class MemoryViews:
-    """The views of one namespace. ``as_of`` is a t_index, None for the present."""
+    """The views of one namespace. ``as_of`` None: the present."""
 
     def __init__(self, memory: RecallM) -> None:
         self._memory = memory
@@ -48,7 +65,8 @@ class MemoryViews:
             "question": self._question,
         }
 
-    def latest(self, as_of: Moment | None) -> Json:
+    @validate_call
+    def latest(self, as_of: _AsOf = None) -> Json:
         """The most mentioned of the newest concepts; the last statements; the last facts that
         hold and that no statement says."""
         last = [RecalledStatement.of(row) for row in self._last_statements(as_of)]
@@ -64,9 +82,11 @@ class MemoryViews:
 
     # -- the graph -------------------------------------------------------------------------
 
-    def concepts(self, text: str, skip: int, as_of: Moment | None) -> Json:
+    @validate_call
+    def concepts(self, text: str = "", skip: _Count = 0, as_of: _AsOf = None) -> Json:
         """A page of concepts, latest first: all, or those that ``text`` names, however old, and
         those of the newest of whose label ``text`` is a part."""
+        text = text.strip()
         size = _SEARCHED if text else skip + _PAGE + 1
         found = self._memory.concepts(limit=size, as_of=as_of)
         if text:
@@ -79,7 +99,7 @@ class MemoryViews:
             "more": len(found) > skip + _PAGE,
         }
 
-    def _last_statements(self, as_of: Moment | None) -> list[StoredStatement]:
+    def _last_statements(self, as_of: _AsOf) -> list[StoredStatement]:
         """Statements of the last updates up to ``as_of``, in order."""
         with self._memory.graph.reader(as_of) as reader:
             last = reader.state.t_index
@@ -90,11 +110,13 @@ class MemoryViews:
             ]
             return reader.statements(keys)[-_LATEST:]
 
-    def graph(self, concept: str, limit: int, as_of: Moment | None) -> Json:
+    @validate_call
+    def graph(self, concept: _Text, limit: _Count = _NEIGHBOURS, as_of: _AsOf = None) -> Json:
         """A concept with at most ``limit`` neighbours, with the values that its relations have or
         had (``facts``), and with the facts that hold of which it is the object (``pointing``).
         ``ends`` are the concepts of these facts, by label, where the memory knows them."""
-        found = self._memory.graph.show(concept, limit=limit, as_of=as_of)
+        at_most = min(max(limit, 1), _MOST_NEIGHBOURS)
+        found = self._memory.graph.show(concept, limit=at_most, as_of=as_of)
         label = found.concepts[0].label if found else concept
         facts = self._facts_of(label, as_of)
         pointing = self._facts.read(object=label, as_of=as_of, match="exact", limit=_PAGE)
@@ -115,7 +137,8 @@ class MemoryViews:
             **self._moment(as_of),
         }
 
-    def timeline(self, concept: str, skip: int, as_of: Moment | None) -> Json:
+    @validate_call
+    def timeline(self, concept: _Text, skip: _Count = 0, as_of: _AsOf = None) -> Json:
         """A page of the statements that mention a concept, those that arrived last on the first."""
         found = self._memory.history(concept, limit=_PAGE + 1, skip=skip, as_of=as_of)
         # The one beyond the page is the first to have arrived.
@@ -124,9 +147,7 @@ class MemoryViews:
         page = [each for each in found if each.id in shown]
         return {"statements": self._with_superseded(page, as_of), "more": len(found) > _PAGE}
 
-    def _with_superseded(
-        self, statements: Sequence[RecalledStatement], as_of: Moment | None
-    ) -> list[Json]:
+    def _with_superseded(self, statements: Sequence[RecalledStatement], as_of: _AsOf) -> list[Json]:
         """Statements, each with whether a later one took its place."""
         superseded = self._memory.superseded(statements, as_of=as_of)
         return [
@@ -142,17 +163,19 @@ class MemoryViews:
             for statement in statements
         ]
 
-    def _moment(self, as_of: Moment | None) -> Json:
+    def _moment(self, as_of: _AsOf) -> Json:
         """When the latest text up to ``as_of`` was said."""
         latest = self._memory.passages(limit=1, as_of=as_of)
         return {"said": _moment(latest[0].timestamp) if latest else None}
 
     # -- questions -------------------------------------------------------------------------
 
-    def recall(self, question: str, limit: int | None, as_of: Moment | None) -> Json:
+    @validate_call
+    def recall(self, question: _Text, limit: _Count | None = None, as_of: _AsOf = None) -> Json:
         """What is recalled for a question, and how the graph led to each statement."""
         self._question = question
-        context = self._memory.recall(question, limit=limit, as_of=as_of)
+        at_most = None if limit is None else min(max(limit, 1), _MOST_STATEMENTS)
+        context = self._memory.recall(question, limit=at_most, as_of=as_of)
         shown = self._with_superseded(context.statements, as_of)
         return {
             **_fields(context, "question text tokens intercept confidence unknown complete"),
@@ -176,7 +199,7 @@ class MemoryViews:
 
     # -- facts -----------------------------------------------------------------------------
 
-    def _facts_of(self, subject: str, as_of: Moment | None) -> list[Json]:
+    def _facts_of(self, subject: str, as_of: _AsOf) -> list[Json]:
         """The relations of a subject, each with the latest values that it has or had."""
         holding = self._facts.read(subject, as_of=as_of, match="exact", limit=_EVIDENCE)
         relations = [fact.relation for fact in holding]
@@ -192,7 +215,7 @@ class MemoryViews:
             for changes, relation in found.items()
         ]
 
-    def _past(self, subject: str, as_of: Moment | None) -> Iterable[str]:
+    def _past(self, subject: str, as_of: _AsOf) -> Iterable[str]:
         """The predicates of a subject's newest evidence, of what no longer holds too."""
         with self._memory.graph.reader(as_of) as reader:
             concept = self._memory.graph.concept_name(subject)
@@ -202,7 +225,8 @@ class MemoryViews:
 
     # -- passages --------------------------------------------------------------------------
 
-    def passage(self, id: str) -> Json | None:
+    @validate_call
+    def passage(self, id: _Text) -> Json | None:
         """A passage, verbatim; None if there is none."""
         found = self._memory.get(id)
         return None if found is None else {"text": found.text}
