@@ -238,22 +238,16 @@ def errors_in_one_line() -> Iterator[None]:
 # -- arguments that several commands read alike -----------------------------------------------
 
 
-def moment_of(value: str | None, option: str) -> int | datetime | None:
-    """A t_index, or a date."""
-    if value is None or not value.isdecimal():
-        return None if value is None else date_of(value, option)
+def moment_of(value: str | None, argument: str) -> int | datetime | None:
+    """What the memory reads as a moment. Digits alone are a t_index, but for a timestamp."""
+    if value is None:
+        return None
     try:
-        return int(value)
+        if value.isdecimal() and argument != "timestamp":
+            return int(value)
+        return checks.iso_moment(value, argument)
     except ValueError as error:
-        raise typer.BadParameter(f"{option}: a t_index has fewer digits") from error
-
-
-def date_of(value: str, option: str) -> datetime:
-    """What ``checks.iso_moment`` reads."""
-    try:
-        return checks.iso_moment(value, option.removeprefix("--").replace("-", "_"))
-    except InvalidInputError as error:
-        raise typer.BadParameter(error.message) from error
+        raise typer.BadParameter(str(error)) from error
 
 
 def check_readable(path: Path) -> None:

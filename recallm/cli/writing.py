@@ -21,7 +21,6 @@ from recallm.cli.app import (
     app,
     check_readable,
     command,
-    date_of,
     errors_in_one_line,
     moment_of,
 )
@@ -96,7 +95,7 @@ def update(
     given = {
         "id": id,
         "speaker": speaker,
-        "timestamp": None if timestamp is None else date_of(timestamp, "--timestamp"),
+        "timestamp": moment_of(timestamp, "timestamp"),
         "source": source,
         "session": session,
     }
@@ -210,7 +209,7 @@ def forget(
         "source": source,
         "session": session,
         "concept": concept,
-        "before": moment_of(before, "--before"),
+        "before": moment_of(before, "before"),
         "expired": expired or None,
         "everything": everything or None,
     }

@@ -79,34 +79,26 @@ def _public_methods(kind: type[Any]) -> list[tuple[str, Callable[..., Any]]]:
 def _checked(function: Callable[..., Any], called: str) -> Callable[..., Any]:
     signature = _whole_signature(function)
     parameters = list(signature.parameters.values())[1:]
-    if any(each.kind is inspect.Parameter.VAR_KEYWORD for each in parameters):
-        return function  # who gets them checks them
+    takes_any = any(each.kind is inspect.Parameter.VAR_KEYWORD for each in parameters)
+    if takes_any or inspect.iscoroutinefunction(function):
+        return function  # the method that gets them checks them
     known = {each.name: None for each in parameters}
     takes_names_alone = all(each.kind is inspect.Parameter.KEYWORD_ONLY for each in parameters)
 
-    def check(positional: int, given: Collection[str]) -> None:
-        if takes_names_alone and known and positional > 1:  # the first is the instance
+    @wraps(function)
+    def run(*args: Any, **kwargs: Any) -> Any:
+        if takes_names_alone and known and len(args) > 1:  # the first is the instance
             names = ", ".join(f"{name}=" for name in known)
             raise InvalidInputError(
                 f"{called} takes its arguments by name: one of {names}", argument=next(iter(known))
             )
-        for name in given:
+        for name in kwargs:
             if name not in known:
                 raise unknown_argument(called, name, known)
-
-    @wraps(function)
-    def run(*args: Any, **kwargs: Any) -> Any:
-        check(len(args), kwargs)
         return function(*args, **kwargs)
 
-    @wraps(function)
-    async def run_later(*args: Any, **kwargs: Any) -> Any:
-        check(len(args), kwargs)
-        return await function(*args, **kwargs)
-
-    made: Callable[..., Any] = run_later if inspect.iscoroutinefunction(function) else run
-    made.__signature__ = signature  # type: ignore[attr-defined]
-    return made
+    run.__signature__ = signature  # type: ignore[attr-defined]
+    return run
 
 
 def _whole_signature(function: Callable[..., Any]) -> inspect.Signature:
@@ -180,6 +172,7 @@ def in_thread(method: Callable[P, R]) -> Callable[P, Coroutine[Any, Any, R]]:
         return await asyncio.to_thread(getattr(self, method.__name__), *args, **kwargs)
 
     run.__doc__ = f"``{method.__name__}`` in a worker thread."
+    run.__signature__ = _whole_signature(method)  # type: ignore[attr-defined]
     return cast("Callable[P, Coroutine[Any, Any, R]]", run)
 
 
