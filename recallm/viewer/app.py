@@ -111,12 +111,9 @@ def application(memory: RecallM, *, token: str) -> ASGIApp:
             _guarded(token),
             Middleware(TrustedHostMiddleware, allowed_hosts=_HOSTS, www_redirect=False),
         ],
-        exception_handlers={
-            HTTPException: _refused,
-            ValidationError: _misread,
-            RecallMError: _failed,
-            Exception: _broken,
-        },
+        exception_handlers=dict.fromkeys(
+            (HTTPException, ValidationError, RecallMError, Exception), _failed
+        ),
     )
 
 
@@ -129,7 +126,7 @@ def _guarded(token: str) -> Middleware:
                 given = request.headers.get("authorization", "")
                 _check_token(given.removeprefix("Bearer "), token)
         except HTTPException as error:
-            response = _refused(request, error)
+            response = _failed(request, error)
         else:
             response = await call_next(request)
         response.headers.update(HEADERS)
@@ -161,30 +158,23 @@ def _answering(read: Callable[..., Any]) -> Callable[[Request], Response]:
     return answer
 
 
-def _problem(message: str, status: int) -> JSONResponse:
-    return JSONResponse({"error": message}, status_code=status)
-
-
-def _refused(request: Request, error: Exception) -> Response:
-    assert isinstance(error, HTTPException)  # noqa: S101 - as the table of handlers says
-    if request.url.path.startswith("/api"):
-        return _problem(error.detail, error.status_code)
-    return PlainTextResponse(f"{error.detail}\n", status_code=error.status_code)
-
-
-def _misread(_: Request, error: Exception) -> Response:
-    assert isinstance(error, ValidationError)  # noqa: S101 - as the table of handlers says
-    first = error.errors()[0]
-    return _problem(f"{first['loc'][0]}: {first['msg']}", 400)
-
-
-def _failed(_: Request, error: Exception) -> Response:
-    if isinstance(error, InvalidInputError):
-        return _problem(str(error), 400)
-    return _problem(str(error), 503 if isinstance(error, StoreError) else 500)
-
-
-def _broken(_: Request, error: Exception) -> Response:
-    answer = _problem(f"the viewer failed: {type(error).__name__}; the terminal says more", 500)
-    answer.headers.update(HEADERS)  # it is made outside of all middleware
-    return answer
+def _failed(request: Request, error: Exception) -> Response:
+    """The answer to a request that failed: its status, and what to do. Only the page, which is no
+    part of the API, is refused in plain text."""
+    match error:
+        case HTTPException():
+            status, problem = error.status_code, error.detail
+            if not request.url.path.startswith("/api"):
+                return PlainTextResponse(f"{problem}\n", status_code=status)
+        case ValidationError():
+            first = error.errors()[0]
+            status, problem = 400, f"{first['loc'][0]}: {first['msg']}"
+        case RecallMError():
+            is_input = isinstance(error, InvalidInputError)
+            status = 400 if is_input else 503 if isinstance(error, StoreError) else 500
+            problem = str(error)
+        case _:
+            status = 500
+            problem = f"the viewer failed: {type(error).__name__}; the terminal says more"
+    # An error that nobody expected is answered outside of all middleware: without its headers.
+    return JSONResponse({"error": problem}, status_code=status, headers=HEADERS)
