@@ -57,10 +57,9 @@ def nearest(
     cosine with it, greatest first; of equal ones those that come first in ``vectors``. Compares
     every vector."""
     query = _unit_vector(embedding)
-    cosines = _products(_half_rows(vectors.values(), query.size), query)
-    keys = list(vectors)
-    best = np.argsort(-cosines, kind="stable")[:limit]
-    return [(keys[place], float(np.clip(cosines[place], -1, 1))) for place in best]
+    keys = list(vectors)[::-1]  # of equal ones a matrix has the last first
+    matrix = Matrix.of({place: vectors[key] for place, key in enumerate(keys)}, query.size)
+    return [(keys[place], cosine) for place, cosine in matrix.nearest(query, limit)]
 
 
 def unit_rows(embeddings: npt.NDArray[Any]) -> Rows:
