@@ -16,4 +16,5 @@ from recallm.ground.methods import in_thread as in_thread
 from recallm.ground.methods import sync_in_thread as sync_in_thread
 from recallm.ground.methods import unknown_argument as unknown_argument
 from recallm.ground.untrusted_text import *
+from recallm.memory.recallm import checked_memory as checked_memory
 from recallm.model import Moment as Moment

@@ -79,16 +79,6 @@ class RecallOptions:
         return sorted(context.statements, key=lambda statement: -(statement.score or 0.0))
 
 
-def checked_memory(memory: object) -> RecallM:
-    """``memory``, refused where it is none."""
-    if isinstance(memory, RecallM):
-        return memory
-    raise InvalidInputError(
-        f"memory must be a RecallM, as in memory=RecallM('memory.db'), not {memory!r}",
-        argument="memory",
-    )
-
-
 def checked_session(session: str) -> str:
     """The name of a conversation, refused where it is a template: nothing would fill it, and all
     conversations would be one."""

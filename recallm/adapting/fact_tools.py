@@ -6,13 +6,14 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Annotated, TypeAlias
 
-from recallm.adapting.arguments import check_budget, checked_memory, named_moment, time_of_writing
+from recallm.adapting.arguments import check_budget, named_moment, time_of_writing
 from recallm.adapting.memory_tools import bounded_reply, says
 from recallm.adapting.messages import MessageFilter, Redact, digest
 from recallm.errors import InvalidInputError
 from recallm.facts import Change, Fact, FactMemory
 from recallm.ground import checks
 from recallm.ground.untrusted_text import fact_line, storable
+from recallm.memory.recallm import checked_memory
 
 Value: TypeAlias = str | int | float | bool
 

@@ -29,6 +29,7 @@ from recallm.facts.values import value_of
 from recallm.ground import checks
 from recallm.ground.methods import knows_its_arguments
 from recallm.memory import RecallM
+from recallm.memory.recallm import checked_memory
 from recallm.memory.update_request import UpdateRequest
 from recallm.model import NO_POSITION, Moment
 from recallm.recall.predicates.held_facts import FactReading, PerVocabulary, Vocabulary
@@ -79,13 +80,7 @@ class FactMemory:
         single_valued: Iterable[str] | Mapping[str, Side] = (),
         multi_valued: Iterable[str] = (),
     ) -> None:
-        if not isinstance(memory, RecallM):
-            raise InvalidInputError(
-                "memory must be a RecallM, as in FactMemory(RecallM('memory.db')), "
-                f"not {type(memory).__name__}",
-                argument="memory",
-            )
-        self._memory = memory
+        self._memory = checked_memory(memory, "FactMemory(RecallM('memory.db'))")
         concept_name = memory.graph.concept_name
         self._relations = relations = declared_relations(concept_name, single_valued, multi_valued)
         self._vocabularies = PerVocabulary(lambda predicates: Vocabulary(predicates, relations))

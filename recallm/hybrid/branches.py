@@ -13,6 +13,7 @@ from recallm.errors import ClosedError, InvalidInputError, LLMError, LLMRequired
 from recallm.ground import checks
 from recallm.hybrid.discriminator import Choice, Discriminator, TrainedDiscriminator
 from recallm.memory import RecallM
+from recallm.memory.recallm import checked_memory
 from recallm.model import Moment, Passage
 from recallm.recall.prompts import answer_of, question_prompt
 from recallm.recall.request import FilterArguments, RecallArguments
@@ -110,17 +111,13 @@ class HybridRecallM:
         vectors: RecallM | Collection | Callable[[str], str] | None = None,
         discriminator: Discriminator | None = None,
     ) -> None:
-        if not isinstance(memory, RecallM):
-            raise InvalidInputError(
-                f"memory must be a RecallM, not {type(memory).__name__}", argument="memory"
-            )
         if discriminator is not None and not isinstance(discriminator, Discriminator):
             raise InvalidInputError(
                 "discriminator must have a method choose(question, answers), as "
                 "TrainedDiscriminator() and LLMDiscriminator(llm) have",
                 argument="discriminator",
             )
-        self._memory = memory
+        self._memory = checked_memory(memory)
         self._llm = checks.optional_callable(llm, "llm")
         self._ask_vectors = _vector_branch(memory, vectors)
         self._trained = TrainedDiscriminator()

@@ -292,3 +292,12 @@ class RecallM(Writing, Forgetting, Reading, Administration):
 
     async def __aexit__(self, *_: object) -> None:
         await self.aclose()
+
+
+def checked_memory(memory: object, example: str = "memory=RecallM('memory.db')") -> RecallM:
+    """``memory``, refused where it is none; the error shows the ``example``."""
+    if isinstance(memory, RecallM):
+        return memory
+    raise InvalidInputError(
+        f"memory must be a RecallM, as in {example}, not {checks.shown(memory)}", argument="memory"
+    )
