@@ -131,7 +131,7 @@ class RecallMMiddleware(WritesInBackground, AgentMiddleware[AgentState[Any], Any
         self.memory = checked_memory(memory)
         RecallOptions(limit=limit, max_tokens=max_tokens, min_score=min_score).check(memory)
         check_budget(memory, max_tokens)
-        self._position: Position = checks.choice(position, get_args(Position), "position")
+        self._position: Position = checks.choice(get_args(Position), position, "position")
         self._name = checks.optional_name(name, "name")
         if self._name is not None and not self._name.strip():
             raise InvalidInputError("name is blank; give a name, or None", argument="name")
@@ -148,8 +148,8 @@ class RecallMMiddleware(WritesInBackground, AgentMiddleware[AgentState[Any], Any
             max_tokens=max_tokens,
             min_score=min_score,
             guard=FailureGuard(log=_log, raise_errors=raise_errors),
-            writing=checks.choice(write, get_args(Writing), "write"),
-            skips_missing=checks.choice(on_missing, get_args(OnMissing), "on_missing") == "skip",
+            writing=checks.choice(get_args(Writing), write, "write"),
+            skips_missing=checks.choice(get_args(OnMissing), on_missing, "on_missing") == "skip",
             remember_interrupts=checks.flag(remember_interrupts, "remember_interrupts"),
         )
         listen()

@@ -51,7 +51,7 @@ class RecallOptions:
 
     def check(self, memory: RecallM) -> None:
         """Refuse what ``memory`` cannot recall by."""
-        checks.choice(self._order, get_args(Order), "order")
+        checks.choice(get_args(Order), self._order, "order")
         where = self._arguments.get("where")
         if where is not None:
             _refuse_operators(checks.properties(where, "where"))
@@ -93,7 +93,7 @@ def checked_session(session: str) -> str:
 
 def checked_scope(scope: object) -> Scope:
     """The scope."""
-    checked: Scope = checks.choice(scope, get_args(Scope), "scope")
+    checked: Scope = checks.choice(get_args(Scope), scope, "scope")
     return checked
 
 

@@ -318,7 +318,7 @@ class FactMemory:
         possible, ask or wish ("may join"). None: 0.5 for single-valued relations, 0.8 for
         others.
         """
-        checks.choice(match, get_args(Match), "match")
+        checks.choice(get_args(Match), match, "match")
         at_most = checks.count(limit, "limit")
         least = checks.probability(min_confidence, "min_confidence")
         with self._reading(as_of, least) as reading:

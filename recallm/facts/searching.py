@@ -77,7 +77,7 @@ def declared_relations(
         single_valued={
             checked_term(each, "single_valued"): None
             if side is None
-            else checks.choice(side, get_args(Side), "single_valued")
+            else checks.choice(get_args(Side), side, "single_valued")
             for each, side in sides.items()
         },
         multi_valued=[

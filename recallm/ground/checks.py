@@ -56,14 +56,10 @@ def _checks_of(kind: Any) -> list[tuple[str, Callable[[Any, str], object], bool]
     found: list[tuple[str, Callable[[Any, str], object], bool]] = []
     for name, hint in get_type_hints(kind, include_extras=True).items():
         if get_origin(hint) is Literal:
-            found.append((name, partial(_one_of, get_args(hint)), False))
+            found.append((name, partial(choice, get_args(hint)), False))
         elif get_origin(hint) is Annotated:
             found.append((name, hint.__metadata__[0], NoneType in get_args(hint.__origin__)))
     return found
-
-
-def _one_of(options: Sequence[T], value: object, argument: str) -> T:
-    return choice(value, options, argument)
 
 
 def string(value: object, argument: str) -> str:
@@ -376,7 +372,7 @@ def result_of(function: Callable[..., T], argument: str, *given: object) -> T:
         raise _unusable(argument, f"failed: {type(error).__name__}: {error}") from error
 
 
-def choice(value: object, options: Sequence[T], argument: str) -> T:
+def choice(options: Sequence[T], value: object, argument: str) -> T:
     """One of ``options``."""
     for option in options:
         if value == option:

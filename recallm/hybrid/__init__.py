@@ -7,7 +7,6 @@ from recallm.hybrid.branches import (
     HybridAnswer,
     HybridError,
     HybridRecallM,
-    nearest_in_chroma,
 )
 from recallm.hybrid.discriminator import (
     Choice,
@@ -25,5 +24,4 @@ __all__ = [
     "HybridRecallM",
     "LLMDiscriminator",
     "TrainedDiscriminator",
-    "nearest_in_chroma",
 ]

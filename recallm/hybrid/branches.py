@@ -78,7 +78,7 @@ class HybridRecallM:
 
     The branch "recallm" is ``memory`` as it is. For the branch "vectors", ``vectors`` may be None
     (the same memory with ``ranking="vectors"``, which needs embeddings; whatever is written to the
-    memory is in both), another ``RecallM``, a collection of chromadb (see ``nearest_in_chroma``),
+    memory is in both), another ``RecallM``, a collection of chromadb, which follows the memory,
     or any callable question → context text, such as a retriever of your own. ``llm`` (prompt →
     text) answers for both; None: the memory's. ``discriminator``: None means a
     ``TrainedDiscriminator``.
@@ -183,7 +183,7 @@ class HybridRecallM:
         return choice
 
 
-def nearest_in_chroma(memory: RecallM, collection: Any) -> Callable[..., str]:
+def _nearest_in_chroma(memory: RecallM, collection: Any) -> Callable[..., str]:
     """What finds the passages of ``memory`` that are nearest to a question, in a collection of
     chromadb that follows the memory: a line each with its speaker, the nearest first, bounded and
     filtered by the arguments of ``RecallM.recall``.
@@ -258,7 +258,7 @@ def _vector_branch(
     if isinstance(vectors, RecallM):
         return vectors.ask
     if isinstance(vectors, Collection) or callable(vectors):
-        in_chroma = nearest_in_chroma(memory, vectors) if isinstance(vectors, Collection) else None
+        in_chroma = _nearest_in_chroma(memory, vectors) if isinstance(vectors, Collection) else None
         own: Any = vectors
 
         def ask(question: str, *, llm: Callable[[str], str], **recall: Any) -> Answer:

@@ -141,9 +141,7 @@ class Reading(Part):
 
     def get(self, id: str) -> Passage | None:
         """The passage with this id, verbatim; None if there is none."""
-        ids = [checks.string(id, "id")]
-        with self._opened.reader() as reader:
-            return next(iter(reader.passages(ids=ids)), None)
+        return self.get_many([checks.string(id, "id")]).get(id)
 
     def get_many(self, ids: Collection[str], *, withdrawn: bool = False) -> dict[str, Passage]:
         """The passages with these ids, by id, all read at one moment. Unknown ids are left out, and
