@@ -162,16 +162,18 @@ def refusal_start(text: str) -> int | None:
 def _refuses_at(place: int, words: Sequence[str]) -> bool:
     """Whether a word of a sentence refuses: something is "unclear", it is "not mentioned", I
     "cannot recall", the text says "nothing"."""
-    word, before = words[place], words[max(0, place - _NEAR) : place]
+    word = words[place]
     if word in _WORDS["unknown"]:
         stands_alone = place in (0, len(words) - 1)
-        return stands_alone or not _WORDS["being"].isdisjoint(before[-2:])
-    is_of_source = not _WORDS["sources"].isdisjoint(before)
-    if word in ("no", "nothing", "silent") and is_of_source:
-        return True
-    if word not in _WORDS["negations"] and not word.endswith("n't"):
+        return stands_alone or not _WORDS["being"].isdisjoint(words[max(0, place - 2) : place])
+    is_negation = word in _WORDS["negations"] or word.endswith("n't")
+    if not is_negation and word != "silent":
         return False
-    denied = [stem(each) for each in words[place + 1 : place + 1 + _NEAR]]
+    before = words[max(0, place - _NEAR) : place]
+    is_of_source = not _WORDS["sources"].isdisjoint(before)
+    if not is_negation or (is_of_source and word in ("no", "nothing")):
+        return is_of_source
+    denied = [word_of(each).stem for each in words[place + 1 : place + 1 + _NEAR]]
     if not _stems_of("informing").isdisjoint(denied):
         return True
     if word == "nothing" or is_of_source or not _WORDS["answerers"].isdisjoint(before):
