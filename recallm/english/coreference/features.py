@@ -136,8 +136,7 @@ class Features:
 
     def _count(self, sort: str, first: int, last: int) -> int:
         """How many tokens of a sort stand from ``first`` up to ``last``."""
-        counts = self._counts.get(sort)
-        return counts[last] - counts[first] if counts else 0
+        return self._counts[sort][last] - self._counts[sort][first]
 
     def _of_anaphor(self, anaphor: Anaphor, sentence: int) -> Row:
         text, i = self._text, anaphor.token
@@ -274,6 +273,4 @@ def _of_meaning(referent: Referent, fit: float) -> Row:
         "organisation": kind in _ORGANISATIONS,
         "untyped": not kind,
         "words of the name": _share(len(referent.words), 4),
-        "speaker": referent.is_speaker,
-        "listener": referent.is_listener,
     }
