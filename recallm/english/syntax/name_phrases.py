@@ -14,6 +14,7 @@ their own. The words give it away: capitals in a row are one name, and names bet
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from typing import Final
 
@@ -54,6 +55,7 @@ def mend_names(tree: SentenceTree) -> None:
         tree.tags = before[2]
         for i, (head, relation) in enumerate(zip(*before[:2], strict=True)):
             tree.move(i, head, relation)
+    tree.names = [*_names(tree)]
 
 
 def _is_whole(tree: SentenceTree) -> bool:
@@ -76,7 +78,7 @@ def _mend(tree: SentenceTree) -> None:
             _mend_date(tree, i)
         elif tree.tags[i] == NOUN and tree.bases[i] in ("obj", "conj"):
             _mend_compound(tree, i)
-    names = list(_names(tree, range(len(tree))))
+    names = list(_names(tree))
     for name in names:
         _join(tree, name)
         _mend_title(tree, name)
@@ -140,31 +142,25 @@ def _mend_date(tree: SentenceTree, month: int) -> None:
 def name_around(tree: SentenceTree, token: int) -> list[int]:
     """The tokens of the name that a token belongs to, "Bank of America" as a whole; none where it
     belongs to no name."""
-    start = token  # the whole sentence would be read again for each word of a long list
-    while start and (
-        _is_name(tree, start - 1, inside=True)
-        or tree.lowered[start - 1] == "-"
-        or tree.tags[start - 1] == NUM
-    ):
-        start -= 1
-    for first, behind in _names(tree, range(start, token + 1)):
-        if token < behind:
-            is_of = behind + 1 < len(tree) and tree.lowered[behind] == "of"
-            if is_of and tree.tags[behind + 1] == PROPN and tree.tags[behind - 1] == PROPN:
-                following = name_around(tree, behind + 1)
-                behind = following[-1] + 1 if following else behind
-            if first and tree.lowered[first - 1] == "-":  # "2-Day Tour"
-                first = tree.written_together(first)[0]
-            if behind in tree.children[behind - 1] and tree.tags[behind] == NUM:  # "Charge 3"
-                behind += 1
-            return [*range(first, behind)]
-    return []
+    place = bisect_right(tree.names, (token, len(tree))) - 1
+    if place < 0 or tree.names[place][1] <= token:
+        return []
+    first, behind = tree.names[place]
+    is_of = behind + 1 < len(tree) and tree.lowered[behind] == "of"
+    if is_of and tree.tags[behind + 1] == PROPN and tree.tags[behind - 1] == PROPN:
+        following = name_around(tree, behind + 1)
+        behind = following[-1] + 1 if following else behind
+    if first and tree.lowered[first - 1] == "-":  # "2-Day Tour"
+        first = tree.written_together(first)[0]
+    if behind in tree.children[behind - 1] and tree.tags[behind] == NUM:  # "Charge 3"
+        behind += 1
+    return [*range(first, behind)]
 
 
-def _names(tree: SentenceTree, starts: range) -> Iterator[Name]:
-    """The runs of words that are names and begin at ``starts``, in textual order."""
-    i = starts.start
-    while i < starts.stop:
+def _names(tree: SentenceTree) -> Iterator[Name]:
+    """The runs of words that are names, in textual order."""
+    i = 0
+    while i < len(tree):
         end = i
         while end < len(tree) and (_is_name(tree, end, inside=end > i) or _is_hyphen(tree, end, i)):
             end += 1

@@ -48,7 +48,8 @@ class SentenceTree:
 
     ``words``, ``lowered``, ``tags``, ``lemmas`` and ``relations`` run in parallel; ``heads`` are -1
     for roots; ``children`` are ascending. ``bases`` are relations without their subtypes.
-    ``quotes`` are the tokens that are quotation marks.
+    ``quotes`` are the tokens that are quotation marks; ``names`` are the spans of names, once
+    ``name_phrases`` has read them.
     """
 
     def __init__(self, tagged: TaggedText, tree: Tree, span: tuple[int, int]) -> None:
@@ -60,6 +61,7 @@ class SentenceTree:
         self.lowered = [word.lowered for word in self.words]
         self.quotes = [i for i, word in enumerate(self.lowered) if word in QUOTES]
         self.tags = [*tagged.tags[first:end]]
+        self.names: Sequence[tuple[int, int]] = ()
         self.lemmas = tree.lemmas[first:end]
         self.relations = tree.relations[first:end]
         self.heads = [
