@@ -68,12 +68,11 @@ class NamedDate(NamedTuple):
 class Rule:
     """A rule of ``data/dates.toml``. ``mean`` gives the meaning of a match of ``pattern``."""
 
-    __slots__ = ("hint", "mark", "mean", "pattern", "reads")
+    __slots__ = ("hint", "mean", "pattern", "reads")
 
-    def __init__(self, reads: str, phrases: Sequence[str], hint: str, mark: str = "") -> None:
+    def __init__(self, reads: str, phrases: Sequence[str], hint: str) -> None:
         self.reads = reads
         self.hint = hint
-        self.mark = mark
         self.pattern = _compiled(rf"(?<![\w$£€#.:/-])(?:{'|'.join(phrases)})(?!\w)")
         self.mean: Callable[[DatePhrase], Interval | Yearly | None] = _READERS[reads]
 
@@ -82,8 +81,6 @@ RULES = tuple(Rule(**row) for row in DATES["rules"])
 """Every rule, in the order in which they are tried."""
 
 _BESIDE = _compiled(_PATTERNS["beside"])
-_BESIDE_ENDS = ("before ", "prior to ", "after ", "following ", " the ")
-"""How every match of it ends: a quick test."""
 _BESIDE_REACH = 40
 """How many characters before a date are searched for such words."""
 
@@ -123,7 +120,7 @@ def named_dates(text: str, spoken_on: date | None) -> list[NamedDate]:
     found: list[NamedDate] = []
     future = speaks_of_future(lowered)
     for rule in RULES:
-        if rule.hint not in hints or rule.mark not in lowered:
+        if rule.hint not in hints:
             continue
         for match in rule.pattern.finditer(lowered):  # of this text, whatever ``lowered`` becomes
             start, end = match.span()
@@ -157,9 +154,7 @@ def _moved(
     start: int, meant: Interval | Yearly, text: str, spoken_on: date | None
 ) -> tuple[int, Interval | Yearly]:
     """The start and the meaning of a date, moved where "the week before" or such precedes it."""
-    match = None
-    if text.endswith(_BESIDE_ENDS, 0, start):
-        match = _BESIDE.search(text, max(0, start - _BESIDE_REACH), start)
+    match = _BESIDE.search(text, max(0, start - _BESIDE_REACH), start)
     if match is None:
         return start, meant
     if isinstance(meant, Interval):
@@ -183,8 +178,6 @@ _NO_START = re.compile(r"\b(?:and|to|until|till|through|ago|back)\b|[-–]", re.
 """After "from" these mark a whole range, or a moment ("where did she move from two years ago")."""
 _MOST_ASKED_DATES = 16
 _WEEK = timedelta(days=7)
-_LONGEST_STATEMENT = 2_000
-"""Characters; the rest of a longer statement is not read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,7 +226,7 @@ def statement_dates(text: str, timestamp: datetime | None) -> tuple[Interval, ..
     A date without its year is the latest that has begun, or the next where the text speaks of the
     future. Where ``timestamp`` is None, only dates that name their year are found.
     """
-    text = " ".join(text[:_LONGEST_STATEMENT].split())
+    text = " ".join(text[:_LONGEST_TEXT].split())
     said_on = None if timestamp is None else timestamp.date()
     found: list[Interval] = []
     for named in named_dates(text, said_on):

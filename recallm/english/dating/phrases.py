@@ -23,7 +23,7 @@ from recallm.english.dating.periods import (
     week_of,
     year_of,
 )
-from recallm.english.word_lists import read_table
+from recallm.english.word_lists import read_table, word_set
 
 DATES = read_table("dating/data/dates.toml")
 WEEKDAYS: tuple[str, ...] = tuple(DATES["weekdays"])
@@ -38,13 +38,7 @@ DATE_WORDS = frozenset({*WEEKDAYS, *MONTHS, *SEASONS, *HOLIDAYS})
 
 PAST = ("last", "past", "previous", "this past")
 
-_PARTS = {
-    "earlier": "early",
-    "beginning": "early",
-    "start": "early",
-    "middle": "mid",
-    "end": "late",
-}
+_PARTS: dict[str, str] = DATES["parts"]
 _LEAD_REACH = 30
 """How many characters before a date are searched for the words that lead to it."""
 
@@ -86,36 +80,21 @@ class DatePhrase:
         part = self["part"] or self["end"]
         return _PARTS.get(part, part)
 
-    @property
-    def end(self) -> int:
-        """The character just behind the phrase."""
-        return self.match.end()
-
-    def follows(self, lead: re.Pattern[str]) -> bool:
-        """Whether words that match ``lead`` stand just before the phrase."""
+    def follows(self, lead: str) -> bool:
+        """Whether words of that kind, which lead to a date, stand just before the phrase."""
         start = self.match.start()
-        return lead.search(self.match.string, max(0, start - _LEAD_REACH), start) is not None
+        reach = max(0, start - _LEAD_REACH)
+        return _LEADS[lead].search(self.match.string, reach, start) is not None
 
 
 # Dates of their own.
 
 _LEAP_YEAR = 2000
-_LEAD_TO_MONTH = re.compile(
-    r"\b(?:in|since|until|till|during|before|after|between|"
-    r"(?:between|from) \S+ (?:and|to|until|through))(?: the)? $"
-)
 _VERB_FOLLOWS = re.compile(r" (?:be|have|not|i|you|he|she|it|we|they)\b")
 """Behind "may" these words make it a verb: "before may I"."""
-_LEAD_TO_YEAR = re.compile(
-    r"\b(?:in|since|until|till|by|of|during|before|after|from|between|year|"
-    r"(?:between|from) \S+ (?:and|to))(?: the)? $"
-)
-_LEAD_TO_SEASON = re.compile(
-    r"\b(?:(?:in|during|over|since|until|till|by)(?: the)?|(?:for|of|before|after) the) $"
-)
-_ALSO_WORDS = frozenset(
-    ("march", "may", "april", "june", "august", "mar", "jan", "jun", "dec", "sep", "apr", "aug")
-)
+_LEADS = {name: re.compile(rf"\b(?:{lead}) $") for name, lead in DATES["leads"].items()}
+"""What leads to a month, a year or a season."""
+_ALSO_WORDS = word_set(DATES["also_words"])
 """Months that are also common words or names, read only behind words that lead to a date."""
 
 
@@ -159,7 +138,7 @@ def month(phrase: DatePhrase) -> Interval | Yearly | None:
         phrase["year"]
         or phrase["pick"]
         or phrase.part
-        or phrase.follows(_LEAD_TO_MONTH)
+        or phrase.follows("month")
         or phrase["range"]
     )
     if phrase["month"] in _ALSO_WORDS and not dated:
@@ -167,7 +146,7 @@ def month(phrase: DatePhrase) -> Interval | Yearly | None:
     if (
         phrase["month"] == "may"
         and not phrase["year"]
-        and _VERB_FOLLOWS.match(phrase.match.string, phrase.end)
+        and _VERB_FOLLOWS.match(phrase.match.string, phrase.match.end())
     ):
         return None
     named = Yearly(MONTHS[phrase["month"]], which=phrase.part)
@@ -176,7 +155,7 @@ def month(phrase: DatePhrase) -> Interval | Yearly | None:
 
 def season(phrase: DatePhrase) -> Interval | Yearly | None:
     """Summer, by the same rules as ``month``."""
-    if not (phrase["year"] or phrase["pick"] or phrase.part or phrase.follows(_LEAD_TO_SEASON)):
+    if not (phrase["year"] or phrase["pick"] or phrase.part or phrase.follows("season")):
         return None
     named = Yearly(SEASONS[phrase["season"]], months=3, which=phrase.part)
     return _of_a_year(phrase, named)
@@ -209,7 +188,7 @@ def _of_a_year(phrase: DatePhrase, named: Yearly) -> Interval | Yearly | None:
 
 def year(phrase: DatePhrase) -> Interval | None:
     """2023."""
-    if not (phrase.part or phrase["the"] or phrase.follows(_LEAD_TO_YEAR)):
+    if not (phrase.part or phrase["the"] or phrase.follows("year")):
         return None
     return year_of(int(phrase["year"])).part(phrase.part)
 
