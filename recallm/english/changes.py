@@ -374,19 +374,11 @@ def _answer(sentence: Said, bare: str, before: Sequence[Said]) -> Change | None:
     return None
 
 
-_SWAPS: Final[Sequence[tuple[re.Pattern[str], str]]] = [
-    (re.compile(pattern, re.IGNORECASE), person)
-    for pattern, person in (
-        (r"\byou are\b|\byou is\b", "I am"),
-        (r"\byou(?:'re|’re)(?!\w)", "I'm"),
-        (r"\byour\b", "my"),
-        (r"\byou\b", "I"),
-    )
-]
+_SWAPS: Final = {_pattern(words): person for words, person in _TABLE["swaps"].items()}
 
 
 def _swapped(text: str) -> str:
     """A question's words in the mouth of who answers."""
-    for pattern, person in _SWAPS:
+    for pattern, person in _SWAPS.items():
         text = pattern.sub(person, text)
     return f"{text[0].upper()}{text[1:]}"

@@ -46,12 +46,6 @@ _REACH = 3
 _STEMS_OF_ORDER = word_set(ENGLISH["asked"]["stems_of_order"])
 _STEMS_OF_COUNT = word_set(ENGLISH["asked"]["stems_of_count"])
 _STEMS_OF_LISTING = word_set(ENGLISH["asked"]["stems_of_listing"])
-_ASKS_FOR_NUMBER = re.compile(
-    r"\bhow many(?! (?:\w+ )?(?:second|minute|hour|day|week|month|year|decade)s?\b)"
-    r"|\b(?:what|which) (?:is|was) the (?:total )?number of\b|^(?:please )?count\b"
-)
-"""A question for a number of things; "how many years" asks for a length of time."""
-
 _SOME_DAY = date(2000, 1, 1)
 """Which words of a question are dates does not depend on the day on which it is asked."""
 _PUNCTUATION = re.compile(
@@ -60,28 +54,10 @@ _PUNCTUATION = re.compile(
 """What is not read: all but apostrophes and what stands within dates, numbers and words."""
 _DATE_WORD = re.compile(r"[^\s–-]+")
 _BY_TODAY = re.compile(r"\b(?:as of|by)$")
-_KINDS = (
-    ("ago", re.compile(r"\b(?:ago|back)$")),
-    ("date", re.compile(r"\b(?:before|prior to|after|following)\b(?!.*tomorrow)")),
-    ("range", re.compile(r"\d.* (?:and|to|until|through) ")),
-    ("last", re.compile(r"\b(?:last|past|previous|yester\w+|the other|the weekend)\b")),
-    (
-        "next",
-        re.compile(r"\b(?:next|upcoming|(?<!this )coming|tomorrow|from now|from today)\b|^in "),
-    ),
-    ("this", re.compile(r"\b(?:this|tonight|today)\b")),
-    ("weekday", re.compile(r"^\w+day\b")),
-)
-"""The kind of a date by its own words; "date" if none fits."""
 _CONTRACTION = re.compile(r"(?<=\w)(?='(?:s|re|ve|ll|d|m)\b)|(?<=\w)(?=n't\b)")
 _WHATS = re.compile(r"\b(what|who|where|when|how) ?s\b")
 _NAME = re.compile(r"(?<=[\w,] )[A-Z][\w'’]*(?: (?:(?:of|the|and|a|an|in|to) )*[A-Z][\w'’]*)*")
 """A run of words with capitals inside a sentence."""
-_MISLEADING = re.compile(
-    r"\b(?:After|Again|Ago|Always|Before|Current|Earlier|Ever|Every|Finally|First|Former|Last"
-    r"|Lately|Latest|List|Never|Newest|Next|Now|Oldest|Once|Originals?|Previous(?:ly)?"
-    r"|Recent(?:ly)?|Since|Start|Still|Tell|Today|Tomorrow|Until|Used|When|While|Yesterday|Yet)\b"
-)
 _HYPHEN = re.compile(r"(?<=[a-z])-(?=[a-z])")
 
 
@@ -137,6 +113,13 @@ _TABLE = read_table("data/temporal_rules.toml")
 _PATTERNS: dict[str, str] = _TABLE["patterns"] | {
     name: "|".join(words.split()) for name, words in _TABLE["words"].items()
 }
+
+
+_ASKS_FOR_NUMBER = re.compile(filled("{asks_for_number}", _PATTERNS))
+_MISLEADING = re.compile(filled(r"\b(?:{misleading})\b", _PATTERNS))
+"""Words of names that say when or who as words of the language do."""
+_KINDS = {kind: re.compile(pattern) for kind, pattern in _TABLE["kinds"].items()}
+"""The kind of a date by its own words; "date" if none fits."""
 
 
 def _phrases(patterns: Sequence[str]) -> re.Pattern[str]:
@@ -276,7 +259,7 @@ def _with_dates(text: str) -> str:
         words = text[named.start : named.end]
         if words == "today" and _BY_TODAY.search(text, 0, max(0, named.start - 1)):
             continue
-        kind = next((kind for kind, pattern in _KINDS if pattern.search(words)), "date")
+        kind = next((kind for kind, pattern in _KINDS.items() if pattern.search(words)), "date")
         pieces += (text[end : named.start], f"@{kind}")
         end = named.end
     return "".join((*pieces, text[end:]))
@@ -296,52 +279,27 @@ def _described(new: Mapping[str, Any]) -> str:
     return ", ".join(parts) or new["intent"]
 
 
-_WORDS = ENGLISH["anchors"]
-
-
-def _one_of(key: str) -> str:
-    return "|".join(re.escape(phrase.strip()) for phrase in _WORDS[key].split(","))
-
-
-_ASKING = rf"(?:(?:in|at|on|for|with|by|to|from) )?(?:{_one_of('asking')})\b"
-_RELATIONS: dict[AnchorRelation, str] = {
-    "before": _one_of("before"),
-    "after": _one_of("after"),
-    "at": _one_of("at"),
+_RELATIONS: tuple[AnchorRelation, ...] = ("before", "after", "at")
+_ANCHORS = {
+    name: re.compile(filled(pattern, _PATTERNS)) for name, pattern in _TABLE["anchors"].items()
 }
-_RELATION = "|".join(rf"(?P<{relation}>{phrases})" for relation, phrases in _RELATIONS.items())
-_NOTHING = rf"(?:{_one_of('no_anchor')})(?:\W|$)"
-"""What behind "before" or "after" names no value: "before that", "after lunch"."""
-_BEHIND = re.compile(
-    rf"(?:^|(?<=[.!?] ))(?P<asked>(?i:{_ASKING}).{{3,200}}?)\s"
-    rf"(?:(?:{_one_of('nearness')})\s)?(?:{_RELATION})\s(?!{_NOTHING})"
-    rf"(?P<anchor>.{{2,100}}?)"
-    rf"(?P<person>\sfor\s[A-Z][\w'’-]*|\s(?:in|at)\s[A-Z]\w*['’]s(?: \w+)?)?$"
-)
-_IN_FRONT = re.compile(
-    rf"(?:^|(?<=[.!?] ))(?:(?:{_one_of('nearness')})\s)?(?:{_RELATION})\s(?!{_NOTHING})"
-    rf"(?P<anchor>.{{2,100}}?),\s(?P<asked>{_ASKING}.{{3,200}})$",
-    re.IGNORECASE,
-)
-_PAST = re.compile(rf"\b(?:{_one_of('past')})\b")
-_PRESENT = re.compile(rf"\b(?:{_one_of('present')})\b")
-"""With one of these alone a question asks for no history: "What does she do when it rains?"."""
 _MOST_CHARACTERS = 400
 """Only the last characters of a long text are read: a question stands at its end."""
-_AMOUNT = re.compile(r"\bhow (?:many|much|long|often|old)\b", re.IGNORECASE)
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 
 
 def temporal_anchor(text: str, terms: Collection[str]) -> TemporalAnchor | None:
     """The anchor of a question whose content stems are ``terms``; None where it has none."""
     plain = " ".join(text.split())[-_MOST_CHARACTERS:].rstrip(" ?.!")
-    found = _BEHIND.search(plain) or _IN_FRONT.search(plain)
+    found = _ANCHORS["behind"].search(plain) or _ANCHORS["in_front"].search(plain)
     if found is None:
         return None
     parts = found.groupdict()
     relation: AnchorRelation = next(relation for relation in _RELATIONS if parts[relation])
     asked = f"{parts['asked']}{parts.get('person') or ''}"
-    if _AMOUNT.search(asked) or (_PRESENT.search(asked) and not _PAST.search(asked)):
+    # With "does" alone a question asks for no history: "What does she do when it rains?".
+    is_present = _ANCHORS["present"].search(asked) and not _ANCHORS["past"].search(asked)
+    if is_present or _ANCHORS["amount"].search(asked):
         return None
     stems = _stems(asked)
     own = tuple(term for term in terms if term in _stems(parts["anchor"]) and term not in stems)

@@ -343,27 +343,7 @@ def verb_base(form: str) -> str:
     return prefix + ((PASTS if prefix else VERBS).get(rest) or rest)
 
 
-_LOST_E: re.Pattern[str] = re.compile(
-    r"""(?: ^(?:[^aeiou]|(?<=q)u)*[aeiouy][^aeiouwxy]  # "bik", "typ": a base without "e" doubles
-    | [^aeiourlw]l | [cuvz](?<!zz)                    # "recycl", "notic", "argu", "solv", "realiz"
-    | [aeiou]{2}s | [lnprw]s | [dlr]g | guid          # "rais", "licens", "judg"
-    | (?:[aeiou]|all?en|aven|arran|[cp]han|cra?in|loun|[lp]un)g   # "manag", "challeng", "chang"
-    | (?:[^aeiou]|[iu]|cre)at                         # "celebrat", "evaluat", "creat"
-    | (?:[^aeiou]|qu)(?:a[dkmprs]|hal|i[bdklmnrst]|o[dksv]|u[dlmnrst]|yp)  # "prepar", "combin"
-    | (?:ad|gn|pl|st)or | [mv]ot | quot | (?:comp|del|pl)et | c(?:ed|om) | [nr]ven | (?:ph|tp)on
-    | (?:dh|ev|rf)er | (?:b?a|brea|clo|loa|soo)th | (?:^p|h|t|w)ast
-    )$""",
-    re.VERBOSE,
-)
-"""What is left of a verb before "ing" and "ed" where its base ends with a silent "e"."""
-
-_NO_LOST_E: re.Pattern[str] = re.compile(
-    r"""(?: (?:aud|ba|benef|cred|ed|exh?|fid|hab|her|hib|lim|mer|orb|pos|prof|rab|spir|vis|vom)it
-    | (?:be|o|pro)long | ^long | (?:cata|dia)log | combat | format | pi[lv]ot | focus | ^bus | ^gas
-    | bias | canvas | murmur | sugar | trumpet )$""",
-    re.VERBOSE,
-)
-"""The same for bases that look so and end without "e": "edit", "focus"."""
+_ENDINGS = {name: re.compile(text, re.VERBOSE) for name, text in ENGLISH["verb_endings"].items()}
 
 
 def regular_base(form: str) -> str:
@@ -377,4 +357,5 @@ def regular_base(form: str) -> str:
     if rest[-1] == rest[-2:-1]:
         is_doubled = rest[-1] not in "eflosz" or re.search("[aeiou].*(?:ell|gnall|roll)$", rest)
         return rest[:-1] if is_doubled and len(rest) > len("add") else rest
-    return rest + "e" if _LOST_E.search(rest) and not _NO_LOST_E.search(rest) else rest
+    has_lost_e = _ENDINGS["lost_e"].search(rest) and not _ENDINGS["no_e"].search(rest)
+    return rest + "e" if has_lost_e else rest

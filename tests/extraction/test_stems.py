@@ -180,7 +180,8 @@ def test_the_lists_of_words_are_in_lower_case() -> None:
     }
     for section, lists in tables.items():
         for key, words in lists.items():
-            for text in words.values() if isinstance(words, dict) else [words]:
+            found = words.values() if isinstance(words, dict) else words
+            for text in [found] if isinstance(found, str) else found:
                 assert text == text.lower(), f"{section}.{key}"
 
 

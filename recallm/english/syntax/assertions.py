@@ -21,7 +21,7 @@ from recallm.english.syntax.modality import (
     sentence_modality,
 )
 from recallm.english.syntax.phrases import Clause, preposition
-from recallm.english.syntax.tree import WORDS, SentenceTree
+from recallm.english.syntax.tree import TABLE, WORDS, SentenceTree
 from recallm.model import Mark
 
 PLACES: Final = frozenset(("in", "at", "near"))
@@ -29,22 +29,7 @@ PLACES: Final = frozenset(("in", "at", "near"))
 _VAGUE: Final = WORDS["vague"]
 _SAYING_WHICH: Final = frozenset(("of", "for", "on", "about"))
 """Prepositions of phrases by which a vague noun names something: "tips on watercolours"."""
-_OPINIONS: Final = frozenset(
-    (
-        "think",
-        "wonder",
-        "guess",
-        "suppose",
-        "imagine",
-        "wish",
-        "hope",
-        "hear",
-        "hear about",
-        "understand",
-        "use to",
-        "mean to",
-    )
-)
+_OPINIONS: Final = frozenset(TABLE["opinions"])
 _LETTING: Final = frozenset(("let", "make", "help", "see", "hear", "watch", "have"))
 """Verbs behind whose object stands an infinitive without "to"."""
 _TO_PLACES: Final = PLACES | {"to"}

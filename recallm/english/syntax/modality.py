@@ -21,12 +21,7 @@ _MODALS: Final[dict[str, str]] = TABLE["modals"]
 
 _ADVERBS: Final = WORDS["modal_adverbs"]
 
-_MARKS: Final = frozenset(
-    ("if", "unless", "whether", "lest", "provided", "supposing", "assuming", "like")
-)
-_MARKS_OF_TWO: Final = frozenset(
-    ("as if", "as though", "in case", "instead of", "rather than", "even if", "only if")
-)
+_MARKS: Final = frozenset(TABLE["modal_marks"])
 
 _JESTS: Final = WORDS["jests"]
 OPENING: Final = WORDS["opening_words"]
@@ -80,10 +75,8 @@ def own_modality(tree: SentenceTree, head: int) -> str:
             if modal := _MODALS.get(word):
                 return modal
         elif relation == "mark" or relation == "case":
-            if word in _MARKS:
-                mark = word
-            elif i + 1 < len(tree) and f"{word} {lowered[i + 1]}" in _MARKS_OF_TWO:
-                mark = f"{word} {lowered[i + 1]}"
+            of_two = " ".join(lowered[i : i + 2])
+            mark = next((each for each in (word, of_two) if each in _MARKS), mark)
         elif relation == "advmod" and word in _ADVERBS:
             adverb = word
     if head > 0 and tree.tags[head - 1] == AUX and lowered[head - 1] in _MODALS:
