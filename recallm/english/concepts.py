@@ -98,10 +98,8 @@ def concept_places(
     while i < end:
         if entity is not None and i >= entity[0]:
             # An entity across a sentence boundary belongs to the sentence in which it begins.
-            if entity[0] >= start and (
-                place := _entity_place(tagged, entity, all_capitals, with_parts=with_parts)
-            ):
-                yield place
+            if entity[0] >= start:
+                yield _entity_place(tagged, entity, all_capitals, with_parts=with_parts)
             i = max(i, entity[1])
             entity = next(inside, None)
             continue
@@ -200,12 +198,10 @@ def _shared(name: str, label: str, kind: ConceptKind) -> ConceptMention:
 
 def _entity_place(
     tagged: TaggedText, entity: Entity, all_capitals: bool, *, with_parts: bool
-) -> ConceptPlace | None:
+) -> ConceptPlace:
     first, last, _ = entity
     words = tagged.words[first:last]
     named = [word for word in words if word.is_word]
-    if not named:
-        return None
     name = " ".join(name_of_word(word, all_capitals=all_capitals) for word in named)
     end = tagged.starts[last - 1] + len(tagged.words[last - 1].text)
     label = " ".join(tagged.text[tagged.starts[first] : end].split())

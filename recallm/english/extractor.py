@@ -356,9 +356,7 @@ def _exact_terms(
 def _statement(
     position: int, stated: Stated, speaker_mentions: Sequence[ConceptMention]
 ) -> ExtractedStatement:
-    concepts: dict[str, ConceptMention] = {}
-    for mention in speaker_mentions:
-        concepts.setdefault(mention.name, mention)
+    concepts = {mention.name: mention for mention in speaker_mentions}
     _add_mentions(concepts, stated.places)
     sentence = stated.sentence
     return ExtractedStatement(

@@ -1,8 +1,8 @@
 """Proper names and entities: which tokens are names, and which of them make one entity.
 
 An entity is what the pipeline's entity recogniser marks, or a run of proper nouns; a run that holds
-a single marked entity is that entity as a whole. Dates, amounts and the like are not entities. No
-run reaches over a delimiter of cells: "Ann,BMW", "Ann | BMW".
+a single marked entity is that entity as a whole. No run reaches over a delimiter of cells:
+"Ann,BMW", "Ann | BMW".
 """
 
 from __future__ import annotations
@@ -16,25 +16,11 @@ from spacy.symbols import NOUN, NUM, PROPN, VERB
 from recallm.english.pipeline import TaggedText, tag_set
 from recallm.english.sentences import Span
 from recallm.english.word_lists import ENGLISH, word_set
-from recallm.model import Mark, Trait
+from recallm.model import Mark
 
 Entity = tuple[int, int, str]
 """Its first token, the one behind its last, and the recogniser's type ("" for a run of names)."""
 
-ENTITY_TRAITS = {
-    "PER": Trait.PERSON,
-    "PERSON": Trait.PERSON,
-    "LOC": Trait.PLACE,
-    "GPE": Trait.PLACE,
-    "FAC": Trait.PLACE,
-    "ORG": Trait.ORGANISATION,
-    "NORP": Trait.ORGANISATION,
-}
-"""The entity types of spaCy's pipelines that are traits."""
-
-_NOT_ENTITIES = frozenset(
-    {"DATE", "TIME", "PERCENT", "MONEY", "QUANTITY", "ORDINAL", "CARDINAL", "LANGUAGE"}
-)
 _NOT_NAMES = tag_set("ADP AUX CCONJ SCONJ DET INTJ PART PRON PUNCT SPACE SYM")
 """Tags of words that make no name by themselves: "of", "and"."""
 _NOT_EDGES = tag_set("DET PART PRON PUNCT SPACE SYM CCONJ")
@@ -84,12 +70,7 @@ def entities(tagged: TaggedText) -> list[Entity]:
     Runs of one proper noun are left out, since the token is a concept by itself. So are words of
     other scripts, which an English tagger takes for names without exception.
     """
-    marked = [
-        edged
-        for entity in tagged.entities
-        if entity[2] not in _NOT_ENTITIES
-        if (edged := _without_edges(tagged, entity))
-    ]
+    marked = [edged for entity in tagged.entities if (edged := _without_edges(tagged, entity))]
     found: list[Entity] = []
     taken = 0
     is_name = [

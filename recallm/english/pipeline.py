@@ -44,6 +44,12 @@ _ID_OR_FILE: Final = re.compile(
     r"|(?:\w+[:=])?[0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}"
 )
 """One word, however its letters and digits stand: "dbo.Users_2024", "Report.PDF", a UUID."""
+_KINDS: Final = {"PERSON": "PER", "GPE": "LOC", "FAC": "LOC", "NORP": "ORG"}
+"""Entity labels of spaCy's pipelines that the shipped pipeline calls otherwise."""
+_NO_NAMES: Final = frozenset(
+    ("DATE", "TIME", "PERCENT", "MONEY", "QUANTITY", "ORDINAL", "CARDINAL", "LANGUAGE")
+)
+"""Labels of what is no name."""
 _TRUE: Final = 1
 _PROBE = "Anna lives in Paris. She has two cats."
 _MOST_LEXEMES: Final = 50_000
@@ -208,12 +214,16 @@ def read_doc(doc: Doc, text: str, labels: Labels | None = None) -> TaggedText:
 
 
 def _labels(doc: Doc) -> Labels:
-    """What spaCy's components set on a document."""
+    """What spaCy's components set on a document; entities by the shipped pipeline's labels."""
     tags, begins = doc.to_array([POS, SENT_START]).T.astype(np.uint64, copy=False).tolist()
     return Labels(
         tags=tuple(tags),
         begins=tuple(begin == _TRUE for begin in begins),
-        entities=tuple((entity.start, entity.end, entity.label_) for entity in doc.ents),
+        entities=tuple(
+            (entity.start, entity.end, _KINDS.get(entity.label_, entity.label_))
+            for entity in doc.ents
+            if entity.label_ not in _NO_NAMES
+        ),
     )
 
 

@@ -13,13 +13,7 @@ from typing import Final, NamedTuple
 from spacy.symbols import ADV, AUX, NOUN, NUM, PART, PROPN, VERB
 
 from recallm.english.concepts import ConceptPlace, concept_places, terms, trimmed
-from recallm.english.names import (
-    ENTITY_TRAITS,
-    Entity,
-    entities,
-    entities_within,
-    with_missed_names,
-)
+from recallm.english.names import Entity, entities, entities_within, with_missed_names
 from recallm.english.pipeline import Pipeline, TaggedText, load_pipeline
 from recallm.english.sentences import Span, blocks, cleaned, sentences
 from recallm.english.word_lists import ENGLISH, word_set
@@ -244,7 +238,11 @@ _REQUEST = re.compile(
 call Ann" has content."""
 # Plain integers, since they are combined for every verb and every sentence.
 _PAST, _PRESENT, _FUTURE = int(Trait.PAST), int(Trait.PRESENT), int(Trait.FUTURE)
-_OF_ENTITIES: Final = {kind: int(trait | Trait.NAME) for kind, trait in ENTITY_TRAITS.items()}
+_OF_ENTITIES: Final = {
+    "PER": int(Trait.PERSON | Trait.NAME),
+    "LOC": int(Trait.PLACE | Trait.NAME),
+    "ORG": int(Trait.ORGANISATION | Trait.NAME),
+}
 _NAME: Final = int(Trait.NAME)
 _VERBS: Final = frozenset((AUX, VERB))
 

@@ -19,8 +19,6 @@ from spacy.symbols import ADP, AUX, CCONJ, PRON, SCONJ, VERB
 from recallm.english.coreference.discourse import Anaphor, Candidate, Referent
 from recallm.english.coreference.passage import OBJECT, SUBJECT, WORDS, Name, TextRead, by_word
 
-_PLACES: Final = frozenset({"LOC", "GPE", "FAC"})
-_ORGANISATIONS: Final = frozenset({"ORG", "NORP"})
 _RELATIVE: Final = WORDS["words"]["relative"]
 _SUBORDINATORS: Final = WORDS["words"]["subordinators"]
 _CLAUSE_OF_RELATION: Final[dict[str, str]] = by_word("clauses")
@@ -268,9 +266,9 @@ def _of_meaning(referent: Referent, fit: float) -> Row:
         "gender fits": fit,
         "gender misfits": fit < _MISFITS,
         "gender known": referent.gender_known,
-        "person": kind in ("PER", "PERSON"),
-        "place": kind in _PLACES,
-        "organisation": kind in _ORGANISATIONS,
+        "person": kind == "PER",
+        "place": kind == "LOC",
+        "organisation": kind == "ORG",
         "untyped": not kind,
         "words of the name": _share(len(referent.words), 4),
     }

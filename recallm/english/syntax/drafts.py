@@ -44,10 +44,10 @@ def adjunct_kind(
         return "time"
     if preposition in _TIME_OR_ORDER and tree.relations[head] == "advcl":
         return "time"
-    label = tree.entity_labels.get(head)
     if preposition in _PLACE_PREPOSITIONS or word in _PLACE_ADVERBS:
         return "place"
-    if label in ("LOC", "GPE", "FAC") and (not case or preposition in _PLACE_BESIDE_NAMES):
+    is_place = tree.entity_labels.get(head) == "LOC"
+    if is_place and (not case or preposition in _PLACE_BESIDE_NAMES):
         return "place"
     return "other"
 

@@ -46,7 +46,6 @@ _NEARLY: Final = frozenset(("around", "over", "nearly"))
 _YEARS: Final = frozenset(("year", "years"))
 _PRESENT: Final = frozenset(("is", "are", "am", "'s", "'re", "'m", "’s", "’re", "’m"))
 _PERSONAL: Final = frozenset(("i", "he", "she"))
-_PERSONS: Final = ("PER", "PERSON")
 _DIGITS_OF_YEAR: Final = 4
 
 
@@ -205,7 +204,7 @@ def _measure(tree: SentenceTree, draft: Draft) -> Draft | None:
             return replace(fact, object=tokens, value="number")
     subject = draft.subject_head
     is_person = (
-        tree.entity_labels.get(subject) in _PERSONS
+        tree.entity_labels.get(subject) == "PER"
         or tree.lowered[subject] in _PERSONAL
         or tree.is_relative(subject)
     )
