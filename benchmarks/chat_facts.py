@@ -27,7 +27,7 @@ from recallm.recall.predicates.relations import PredicateNames, Relations
 
 CHATS = Path(__file__).with_suffix(".toml")
 MESSAGES = CHATS.with_name("user_messages.toml")
-_HALVES = ("develop", "kept", "fit", "last", "fresh", "more", "unseen")
+_HALVES = ("develop", "kept", "fit", "last", "fresh", "more", "unseen", "aside")
 """Chats have the first two."""
 _ROLES = {"user": "Human", "assistant": "AI"}
 

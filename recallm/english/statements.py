@@ -45,7 +45,7 @@ _OWNED = frozenset(("mine", "ours"))
 """Words that stand for what the speaker has."""
 _EARLIER_CHARACTERS = 2000
 """How much of a text before a sentence may tell whom the sentence is about."""
-_SHORT_MESSAGE = 160
+_SHORT_MESSAGE = 100
 """Characters of a message in which a fact about something nameless is trusted."""
 
 

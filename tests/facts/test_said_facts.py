@@ -159,6 +159,7 @@ def test_nameless_things_of_a_long_message_state_no_facts() -> None:
 
 def test_a_relation_with_one_value_needs_less_confidence() -> None:
     text = "I live in a small flat in Glasgow with my partner Sam and our old rabbit, Pepper."
+    text += " Which flowers could we grow on the balcony?"
     assert any("→ Glasgow" in line for line in told(f"Ann: {text}"))
     assert not any("→ Glasgow" in line for line in told(f"Ann: {text}", least=0.8))
 

@@ -159,7 +159,7 @@ def _goes_on(tree: SentenceTree, draft: Draft) -> bool:
     is_subject = tree.tags[behind] == AUX and draft.construction == "verb object"
     is_title = not draft.value and behind in tree.quotes and tree.quotes.index(behind) % 2 == 0
     is_more = is_noun or is_done or is_which or is_subject or is_title
-    return is_more or tree.lowered[behind] == "of"
+    return is_more or tree.lowered[behind] in ("of", "'s", "'", "’s", "’")
 
 
 def _is_vague(tree: SentenceTree, head: int) -> bool:

@@ -47,12 +47,17 @@ _LONGEST_TITLE: Final = 12
 
 _MODIFIERS: Final = frozenset(("amod", "compound", "nummod", "nmod:desc"))
 _INSIDE: Final = frozenset(("of", "for"))
-_INSIDE_OBJECTS: Final = _INSIDE | {"about", "on", "to", "in"}
+_INSIDE_OBJECTS: Final = _INSIDE | {"about", "on", "to", "in", "with", "by", "between", "behind"}
 """Prepositions of phrases that belong to an end: "head of sales", "a trip to Oslo"."""
 
 
 _WITH_SOME: Final = {"to": "ways", "in": "fields"}
 """Those that do so behind some nouns alone: "a trip to Oslo", "a degree in law"."""
+
+_OF_NOUNS: Final = frozenset(("about", "between", "behind", "of"))
+_OF_UNKNOWN: Final = frozenset(("on", "for", "by"))
+"""Prepositions behind a noun that says little alone; the latter behind "a" only: "a book by
+Murakami", but "I put the book on the table"."""
 
 
 def facts_in(
@@ -102,6 +107,7 @@ def _is_foreign(tree: SentenceTree) -> bool:
 def drafts(tree: SentenceTree) -> list[Draft]:
     """The triplets of a sentence, as tokens. Mistakes of the parser are mended in ``tree``."""
     mend_names(tree)
+    _mend_objects(tree)
     found: list[Draft] = []
     for clause in read_clauses(tree):
         found += islice(of_clause(tree, clause), _MOST_COMBINED)
@@ -109,6 +115,24 @@ def drafts(tree: SentenceTree) -> list[Draft]:
         if tree.children[i]:
             found += of_noun(tree, i)
     return found
+
+
+def _mend_objects(tree: SentenceTree) -> None:
+    """Give a bare object the phrase behind the object that says which one, if the parser hangs the
+    phrase from the verb: "a course on algebra", "the history behind the story"."""
+    for noun, tag in enumerate(tree.tags[:-2]):
+        if tag != NOUN or tree.bases[noun] not in ("obj", "obl"):
+            continue
+        modifiers = [tree.lowered[i] for i in tree.children[noun] if tree.bases[i] != "case"]
+        within, which = noun + 1, tree.heads[noun + 1]
+        is_behind = tree.bases[within] == "case" and which > within
+        if not is_behind or modifiers not in (["a"], ["an"], ["the"]):
+            continue
+        case = _OF_NOUNS if modifiers == ["the"] else _OF_NOUNS | _OF_UNKNOWN
+        is_sibling = tree.relations[which] == "obl" and tree.heads[which] == tree.heads[noun]
+        is_time = tree.is_time(which) or tree.words[which].marks & Mark.DIGITS
+        if is_sibling and tree.lowered[within] in case and not is_time:
+            tree.move(which, noun, "nmod")
 
 
 def written(tree: SentenceTree, draft: Draft, others: int) -> OpenTriplet:

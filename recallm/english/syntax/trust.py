@@ -24,17 +24,17 @@ from recallm.model import Mark
 _SURE: Final = 0.9
 """How sure a fact of an owner is at least: "Ada's sister Ingrid" says who Ingrid is."""
 
-_SHOWN: Final = 0.8
+_SHOWN: Final = 0.9
 _HIDDEN: Final = 0.49
 """How sure a fact is at least that the rules trust, and another at most: on either side of what
 ``FactMemory.read`` shows."""
 
+_UNLIKELY: Final = 0.4
+"""How sure a fact about the speaker must be to be trusted in a short message: the messages on which
+the weights were fitted are long."""
+
 _LEAST: Final = 0.55
 """How sure the construction of a fact in a long sentence must be, if the rules are to show that."""
-
-_CLEAR: Final = 12
-"""Tokens of a sentence whose facts about the speaker are always trusted: the long messages to an
-assistant on which the weights were fitted hold few of them."""
 
 _FIRST_PERSON: Final = Mark.FIRST_PERSON | Mark.FIRST_PLURAL
 _KNOWN: Final = EVERY_RELATIVE | WORDS["pets"]
@@ -51,22 +51,39 @@ def trusted(tree: SentenceTree, draft: Draft, sure: float, *, in_long_message: b
         return max(sure, _SURE) if _tells_who(tree, draft) else min(sure, _HIDDEN)
     if is_of_speaker(tree, draft):
         sure = probability(_MODEL, features(tree, draft, sure))
-        return round(max(sure, _SHOWN) if len(tree) <= _CLEAR else sure, 4)
+        is_clear = not in_long_message and sure > _UNLIKELY
+        return round(max(sure, _SHOWN) if is_clear else sure, 4)
     is_sure = sure >= _LEAST or len(tree) <= SHORT
-    is_loose = in_long_message and not _is_told(tree, draft)
-    if is_sure and is_plain(tree, draft) and not is_loose:
+    is_told = _is_known(tree, draft) or _is_said(tree, draft, in_long_message=in_long_message)
+    if is_sure and is_told and is_plain(tree, draft) and not _is_to_speaker(tree, draft):
         return max(sure, _SHOWN)
     return min(sure, _HIDDEN)
 
 
-def _is_told(tree: SentenceTree, draft: Draft) -> bool:
-    """Whether a sentence tells something about a relative, or in no line of a list about somebody
-    who is named, or a number, a date or a code; not "The player is a bot."."""
+def _is_known(tree: SentenceTree, draft: Draft) -> bool:
+    """Whether a fact is about somebody or something that the speaker has to do with: "my rent",
+    "Grandma", "she"; not "the husbands" of a story."""
     subject = draft.subject_head
-    if tree.tags[subject] == PRON or tree.is_relative(subject):
-        return True
+    if tree.tags[subject] == PRON:
+        return tree.lowered[subject][0] not in "'’"
+    is_owned = tree.child(subject, "nmod:poss") >= 0
+    is_named = tree.tags[subject] == PROPN and tree.is_relative(subject)
+    return is_owned or is_named
+
+
+def _is_said(tree: SentenceTree, draft: Draft, *, in_long_message: bool) -> bool:
+    """Whether a fact tells a number, a date or a code ("The fee is 40 euros"), or stands in a short
+    message that ends as people end sentences: not "Bach cello music adapted for violin"."""
     is_value = any(tree.words[i].marks & Mark.DIGITS for i in draft.object)
-    return (is_value or tree.tags[subject] == PROPN) and tree.lowered[-1] in _ENDS
+    is_told = is_value and (not in_long_message or draft.construction.startswith("copula"))
+    return is_told or (not in_long_message and tree.lowered[-1] in _ENDS)
+
+
+def _is_to_speaker(tree: SentenceTree, draft: Draft) -> bool:
+    """Whether somebody does something to the speaker: what, the parser may have missed ("the
+    necklace my aunt gave me")."""
+    is_first = bool(tree.words[draft.object_head].marks & _FIRST_PERSON)
+    return is_first and draft.object_head >= 0 and not draft.relation.endswith(" of")
 
 
 def _tells_who(tree: SentenceTree, draft: Draft) -> bool:
