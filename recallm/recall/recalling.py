@@ -91,8 +91,7 @@ def _recall_statements(asked: OpenQuestion, request: RecallRequest) -> RecalledC
 
 
 def _candidates(asked: OpenQuestion, request: RecallRequest) -> Candidates | None:
-    question, reader, vector, relations = asked
-    return read_candidates(reader, question, vector, request, relations)
+    return read_candidates(asked.reader, asked.question, asked.vector, request, asked.relations)
 
 
 def _recall_paper(asked: OpenQuestion, request: RecallRequest) -> RecalledContext:

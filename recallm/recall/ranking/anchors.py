@@ -21,13 +21,9 @@ from numpy.typing import NDArray
 from recallm.model import TemporalAnchor
 from recallm.recall.ranking.candidates import Candidates
 from recallm.recall.ranking.concepts import names_asked_for
+from recallm.recall.ranking.replies import tells_change
 from recallm.recall.ranking.stem_counts import Floats, Keys, matrix_product, rarity, weighted_sums
-from recallm.recall.ranking.succession import (
-    IN_CONVERSATION,
-    rare_stems,
-    relative_matches,
-    tell_changes,
-)
+from recallm.recall.ranking.succession import IN_CONVERSATION, rare_stems, relative_matches
 
 _LEAST_HELD = 0.5
 """Share of the anchor's stems, weighted by rarity, from which a statement tells the anchor."""
@@ -117,7 +113,7 @@ def _history(candidates: Candidates, anchor: TemporalAnchor, match: Floats) -> _
         both = np.zeros(number)
     else:
         border = _first_of_state(telling)
-        changes = tell_changes(candidates)[order]
+        changes = [tells_change(candidates.statements[place].text) for place in order.tolist()]
         ties = _ties_before(rare_stems(candidates)[order], held, person)
         both = np.maximum(np.where(changes, _TWO_STATES, _ONE_STATE), ties)
     return _History(

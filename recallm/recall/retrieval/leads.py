@@ -12,7 +12,6 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, datetime, time
-from functools import partial
 from itertools import chain
 from typing import NamedTuple, TypeAlias
 
@@ -234,17 +233,16 @@ def _newest_statements(reader: GraphReader, conditions: Sequence[Filter]) -> lis
     """The keys that the statements of the newest passages may have which meet one of the
     ``conditions``."""
     passages: list[list[Passage]] = reader.together(
-        *(partial(_newest_passages, where=condition) for condition in conditions)
+        *(
+            lambda reader, where=where: reader.passages(where, limit=_NEWEST_PASSAGES)
+            for where in conditions
+        )
     )
     return [
         statement_key(passage.t_index, position)
         for passage in chain.from_iterable(passages)
         for position in range(_NEWEST_POSITIONS)
     ]
-
-
-def _newest_passages(reader: GraphReader, where: Filter) -> list[Passage]:
-    return reader.passages(where, limit=_NEWEST_PASSAGES)
 
 
 def related_stems_of(question: Question) -> dict[str, Related]:
