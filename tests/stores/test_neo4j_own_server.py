@@ -26,7 +26,7 @@ from recallm.stores.cypher import (
     schema,
 )
 from recallm.stores.neo4j import Neo4jStore, changes, rows
-from recallm.stores.semantics.reader import with_parts
+from recallm.stores.semantics.reading import with_parts
 from tests.neo4j.fixtures import RunningServer
 from tests.neo4j.server import Neo4jServer, ServerToolMissing
 from tests.store_suite.topics.base import at

@@ -1,5 +1,5 @@
 """Conditions on what a reader may see and on what it looks for, by their names in queries, and the
-queries of ``recallm.stores.semantics.reader.Reader``.
+queries of ``recallm.stores.semantics.reading.Reader``.
 
 Parameters: ``$t`` (the latest t to be seen), ``$before`` (the first key after it), ``$dated`` and
 ``$said`` (whether the horizon is a datetime, and which), ``$now`` (passages that expired by then
@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import Final, LiteralString
 
-from recallm.stores.semantics.reader import literal
+from recallm.stores.semantics.reading import literal
 
 _SHOWN: Final[LiteralString] = """(
     $plain OR (NOT $dated OR u.said <= $said) AND (u.expires IS NULL OR u.expires > $now)

@@ -43,7 +43,7 @@ from recallm.stores.neo4j import values
 from recallm.stores.neo4j.connection import Connection
 from recallm.stores.neo4j.rows import COUNT_TOUCHES
 from recallm.stores.semantics import reading
-from recallm.stores.semantics.reader import Reader, literal, with_parts
+from recallm.stores.semantics.reading import Reader, literal, with_parts
 from recallm.stores.semantics.rows import ConceptTotals, microseconds
 
 _EVERY = Filter()

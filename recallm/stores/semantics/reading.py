@@ -1,45 +1,284 @@
-"""What a read means once an engine has found its rows: what is counted, and in which order.
-
-Engines give rows of one shape: the arguments here, or columns with the names of a value's fields.
-"""
+"""What a read means, once for all engines: `Reader`, over queries that an engine spells, and the
+values that it makes of their rows."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from functools import cache
 from operator import attrgetter, itemgetter
-from typing import Any, TypeVar
+from typing import Any, LiteralString, TypeVar, Unpack
 
 from recallm.model import (
     ConceptMention,
+    ConceptRow,
     CorpusSize,
     ElementKey,
+    Entity,
     EntityUpsert,
+    EvidenceConditions,
     ExtractedStatement,
     NamespaceState,
     Neighbours,
     OpenSession,
     PreparedUpdate,
+    Relation,
+    Session,
     SessionSize,
     Sizes,
     StatementVector,
     Summary,
     Trait,
+    Triplet,
+    TripletConditions,
+    TripletEvidence,
     TripletUpsert,
     VectorState,
     empty_mapping,
     position_of,
     session_key_of,
+    session_name_in,
+    t_index_of,
 )
-from recallm.stores.semantics.rows import Evidence, from_microseconds, unpack_timestamp
+from recallm.stores.semantics.rows import (
+    ConceptTotals,
+    Evidence,
+    from_microseconds,
+    t_of,
+    unpack_timestamp,
+)
 
+_TEXT = r"((?:(?!\{\?|\?:|\?\}).)*)"
+_PART = re.compile(r"\{\?(\w+):" + _TEXT + r"(?:\?:" + _TEXT + r")?\?\}", re.DOTALL)
+"""A part without parts."""
+
+_PAGE = 500
+"""Updates that a dump reads at a time."""
+
+Names = Collection[str] | None
+
+_Value = TypeVar("_Value", Entity, Relation, Session, Summary, Triplet)
 _Shown = TypeVar("_Shown", EntityUpsert, TripletUpsert)
+
+
+def literal(text: str) -> LiteralString:
+    """A text that is made of literals and numbers alone, for the type checker."""
+    return text  # pyright: ignore[reportReturnType]
+
+
+@cache
+def with_parts(query: LiteralString, given: frozenset[str]) -> LiteralString:
+    """A query with those of its parts ``{?name: …?}`` alone whose parameter is given; of
+    ``{?name: …?: …?}`` with the second part where the parameter is not given. A part may have
+    parts."""
+    text, found = str(query), 1
+    while found:
+        text, found = _PART.subn(lambda part: part[2] if part[1] in given else part[3] or "", text)
+    return literal(text)
+
+
+class Reader(ABC):
+    """``GraphReader`` but for what engines look for in ways of their own: passages, statements,
+    postings and mentions.
+
+    An engine spells the queries that are named here, with these columns, for what its view shows.
+    """
+
+    state: NamespaceState
+    opened: Sequence[Any]
+    """The columns of ``open_session_of``: an engine reads them with the row of the namespace."""
+
+    @abstractmethod
+    def ask(self, query: str, /, **given: Any) -> list[Any]:
+        """The rows of the query of this name. An argument that is None is not given: it is no
+        condition."""
+
+    @abstractmethod
+    def together(self, *reads: Callable[[Any], Any]) -> list[Any]:
+        """See ``GraphReader``."""
+
+    @abstractmethod
+    def page_of_updates(self, after: int, limit: int) -> Sequence[PreparedUpdate]:
+        """The first ``limit`` updates, or some of them, after a t; none where there is none."""
+
+    @abstractmethod
+    def count_touches(self, names: Collection[str]) -> Mapping[str, ConceptTotals]:
+        """The totals of concepts up to the view's t, counted."""
+
+    def sessions(self) -> list[Session]:
+        """Columns: the fields of ``Session``, with its key in place of the name; the latest
+        first."""
+        found = self.ask("sessions")
+        return [value_of(Session, (session_name_in(key), *row)) for key, *row in found]
+
+    def open_session(self) -> OpenSession | None:
+        return open_session_of(*self.opened)
+
+    def statement_keys(
+        self, *, embedded: bool, after: int = -1, limit: int | None = None
+    ) -> list[int]:
+        """Column: the key, ascending. ``embedded`` is given or not."""
+        found = self.ask("statement keys", embedded=embedded or None, after=after, limit=limit)
+        return [key for (key,) in found]
+
+    def vectors(
+        self,
+        keys: Collection[int] | None = None,
+        *,
+        model: str,
+        after: int = -1,
+        limit: int | None = None,
+    ) -> Mapping[int, bytes]:
+        """Columns: key, vector, ascending by key."""
+        if keys is not None and not keys:
+            return {}
+        return dict(self.ask("vectors", keys=keys, model=model, after=after, limit=limit))
+
+    def entity_vectors(self, ids: Names = None, *, model: str) -> Mapping[str, bytes]:
+        """Columns: the entity's id, vector."""
+        return dict(sorted(self.ask("entity vectors", ids=ids, model=model)))
+
+    def concepts(self, names: Names = None, *, limit: int | None = None) -> list[ConceptRow]:
+        """Columns: name, fields of ``ConceptTotals``, those of the ``Summary`` in force but its
+        concept, and how many updates touched the concept after that. With a ``limit``: of the
+        concepts that nothing touched after the view's t, the latest. Stored totals hold where
+        nothing touched the concept after that t; else they are counted."""
+        if names is None:
+            found = self.ask("latest concepts", limit=limit)
+        else:
+            found = self.ask("concepts", names=names)
+        t_index = self.state.t_index
+        stored = {row[0]: row for row in found}
+        totals = {n: ConceptTotals(*row[1:6]) for n, row in stored.items() if row[3] <= t_index}
+        if len(totals) < len(stored):
+            totals |= self.count_touches(stored.keys() - totals.keys())
+        latest = sorted(totals, key=lambda name: (-totals[name].t_index, name))[:limit]
+        concepts: list[ConceptRow] = []
+        for name in latest:
+            row, (*summary, later) = totals[name], stored[name][6:]
+            is_revised = summary[0] is not None
+            concepts.append(
+                ConceptRow(
+                    name=name,
+                    label=row.label,
+                    kind=row.kind,
+                    t_index=row.t_index,
+                    updates=row.updates,
+                    statements=row.statements,
+                    merges=later if is_revised else row.updates - 1,
+                    summary=value_of(Summary, (name, *summary)) if is_revised else None,
+                )
+            )
+        return concepts
+
+    def relations(
+        self, names: Collection[str], *, limit: int | None = None, among: bool = False
+    ) -> list[Relation]:
+        """Columns: a, b, strength, t."""
+        query = "relations among" if among else "relations"
+        rows = self.ask(query, names=names, limit=None if among else limit) if names else []
+        relations = {value_of(Relation, row) for row in rows}
+        return sorted(relations, key=attrgetter("a", "b"))
+
+    def entities(
+        self, ids: Names = None, *, concepts: Names = None, passages: Names = None
+    ) -> list[Entity]:
+        """Columns: the fields of ``Entity``. At most one condition is given."""
+        given = {"ids": ids, "concepts": concepts, "passages": passages}
+        each = [{name: value} for name, value in given.items() if value is not None]
+        rows = {row[0]: row for row in self._each("entities", each or [{}])}
+        return [value_of(Entity, rows[id]) for id in sorted(rows)]
+
+    def triplets(self, **where: Unpack[TripletConditions]) -> list[Triplet]:
+        """Columns: the fields of ``Triplet``."""
+        given: dict[str, Any] = {**where}
+        ends = given.pop("ends", None)
+        each = [given]
+        if ends is not None:
+            sides = ("subjects", "objects")
+            each = [{**given, side: _common(given.get(side), ends)} for side in sides]
+        rows = {tuple(row[:3]): row for row in self._each("triplets", each)}
+        return [value_of(Triplet, rows[key]) for key in sorted(rows)]
+
+    def triplet_evidence(
+        self, *, limit: int | None = None, **where: Unpack[EvidenceConditions]
+    ) -> list[TripletEvidence]:
+        """Columns: subject (id, label, concept), predicate, object (id, label, concept, type),
+        properties, ``at``, and the passage (id, timestamp, source) of the update; with a ``limit``
+        the latest of the order."""
+        rows = self.ask("evidence", **where, limit=limit)
+        evidence: list[TripletEvidence] = []
+        for *ends, properties, at, passage, said, source in rows:
+            update = t_index_of(at), position_of(at), passage, unpack_timestamp(said), source
+            evidence.append(TripletEvidence._make([*ends, mapping_of(properties), *update]))
+        evidence.sort(key=lambda e: (-e.t_index, -e.position, e.subject, e.predicate, e.object))
+        return evidence[:limit]
+
+    def predicates(self) -> Mapping[str, int]:
+        """Columns: predicate, how many triplets have it."""
+        return dict(sorted(self.ask("predicates")))
+
+    def entities_by_words(
+        self, words: Collection[str], *, limit: int
+    ) -> Mapping[str, tuple[str, ...]]:
+        """Columns: word, id; of each word at most ``limit``."""
+        found = self.ask("bearers", words=words, limit=limit) if words and limit else ()
+        ids: dict[str, list[str]] = {}
+        for word, id in sorted(map(tuple, found)):
+            ids.setdefault(word, []).append(id)
+        return {word: tuple(bearers) for word, bearers in ids.items()}
+
+    def dump(self) -> Iterator[PreparedUpdate | Summary]:
+        """See ``GraphReader``. The query of summaries has the fields of ``Summary`` as its
+        columns, and finds every summary, also those that the view's t hides."""
+        after = 0
+        while updates := self.page_of_updates(after, _PAGE):
+            yield from updates
+            after = t_of(updates[-1])
+        summaries = [value_of(Summary, row) for row in self.ask("summaries")]
+        yield from sorted(summaries, key=attrgetter("t_index", "concept"))
+
+    def _each(self, query: str, each: Sequence[Mapping[str, Names]]) -> list[Any]:
+        """The rows of a query for each of several sets of conditions."""
+        asks = [lambda reader, given=given: reader.ask(query, **given) for given in each]
+        return [row for rows in self.together(*asks) for row in rows]
+
+
+def _common(some: Names, ends: Collection[str]) -> set[str]:
+    return set(ends) if some is None else set(some) & set(ends)
+
+
+# What rows say.
 
 
 def mapping_of(text: str | None) -> Mapping[str, Any]:
     """The mapping of a JSON text, which may be missing."""
     found: Mapping[str, Any] = json.loads(text) if text else empty_mapping()
     return found
+
+
+def _moment(microseconds: int | None) -> datetime | None:
+    return None if microseconds is None else from_microseconds(microseconds)
+
+
+_READ: Mapping[str, Callable[[Any], Any]] = {
+    "properties": mapping_of,
+    "terms": lambda text: tuple(json.loads(text)),
+    "traits": Trait,
+    "began": _moment,
+    "ended": _moment,
+}
+"""What is made of the columns that are no values yet: JSON, traits as a number, and times as
+microseconds since 1970."""
+
+
+def value_of(kind: type[_Value], row: Iterable[Any]) -> _Value:
+    """The value of a row of its fields."""
+    fields = dict(zip(kind.__dataclass_fields__, row, strict=True))
+    return kind(**{name: _READ[name](v) if name in _READ else v for name, v in fields.items()})
 
 
 def evidence_of(
@@ -115,17 +354,6 @@ def open_session_of(
     if key is None or said is None:
         return None
     return OpenSession(t_index, key, from_microseconds(said), source)
-
-
-def summary_of(concept: str, t_index: int, text: str, terms: str, traits: int) -> Summary:
-    """A summary; its terms are JSON."""
-    return Summary(
-        concept=concept,
-        t_index=t_index,
-        text=text,
-        terms=tuple(json.loads(terms)),
-        traits=Trait(traits),
-    )
 
 
 def update_of(

@@ -1,4 +1,4 @@
-"""The queries of ``recallm.stores.semantics.reader.Reader``, in SQL.
+"""The queries of ``recallm.stores.semantics.reading.Reader``, in SQL.
 
 The first column says whether the rows that a row is made of have their checksums
 (``{sound TABLE ALIAS}``). ``Queries.rows`` says what else stands in braces, ``View`` which parts a
@@ -11,7 +11,7 @@ import re
 from functools import cache
 from typing import LiteralString
 
-from recallm.stores.semantics.reader import literal, with_parts
+from recallm.stores.semantics.reading import literal, with_parts
 from recallm.stores.sqlite.schema import checksum, columns_of
 
 _SOUND = re.compile(r"\{sound (\w+) (\w+)\}")

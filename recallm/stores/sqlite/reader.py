@@ -26,8 +26,7 @@ from recallm.model import (
     Trait,
 )
 from recallm.stores.base import GraphReader
-from recallm.stores.semantics.reader import Reader
-from recallm.stores.semantics.reading import sizes_of
+from recallm.stores.semantics.reading import Reader, sizes_of
 from recallm.stores.semantics.rows import unpack_timestamp
 from recallm.stores.sqlite.connections import Snapshot
 from recallm.stores.sqlite.failures import damage, guarded

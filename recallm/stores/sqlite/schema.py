@@ -67,8 +67,7 @@ from numpy.typing import NDArray
 from recallm.errors import SchemaVersionError, StoreCorruptError
 from recallm.model import ConceptKind, ConceptMention, Reference, canonical_json
 from recallm.stores.base import SCHEMA_VERSION
-from recallm.stores.semantics.reader import literal
-from recallm.stores.semantics.reading import passage_fields
+from recallm.stores.semantics.reading import literal, passage_fields
 from recallm.stores.sqlite.open_files import begin
 
 APPLICATION_ID = 0x52634C4D  # "RcLM"

@@ -31,8 +31,7 @@ from recallm.model import (
     canonical_json,
     statement_key,
 )
-from recallm.stores.semantics.reader import literal, with_parts
-from recallm.stores.semantics.reading import state_of
+from recallm.stores.semantics.reading import literal, state_of, with_parts
 from recallm.stores.semantics.rows import microseconds
 from recallm.stores.sqlite.connections import Snapshot
 from recallm.stores.sqlite.failures import damage
