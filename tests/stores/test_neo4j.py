@@ -19,8 +19,7 @@ from recallm.model import (
     Selection,
 )
 from recallm.stores.base import Applied
-from recallm.stores.cypher import reader_queries
-from recallm.stores.neo4j import Neo4jStore
+from recallm.stores.neo4j import Neo4jStore, reader_queries
 from recallm.stores.neo4j.changes import PUT
 from recallm.stores.neo4j.connection import Tx
 from recallm.stores.neo4j.rows import EVIDENCE, LOCK

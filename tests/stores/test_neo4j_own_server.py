@@ -20,12 +20,7 @@ from neo4j import Driver
 
 from recallm.errors import ArchiveError, SchemaVersionError, StoreUnavailableError
 from recallm.model import Horizon, PreparedUpdate, Summary
-from recallm.stores.cypher import (
-    graph_queries,
-    reader_queries,
-    schema,
-)
-from recallm.stores.neo4j import Neo4jStore, changes, rows
+from recallm.stores.neo4j import Neo4jStore, changes, queries, reader_queries, rows, schema
 from recallm.stores.semantics.reading import with_parts
 from tests.neo4j.fixtures import RunningServer
 from tests.neo4j.server import Neo4jServer, ServerToolMissing
@@ -126,18 +121,13 @@ def test_every_query_enters_by_an_index(driver: Driver, store: Neo4jStore, names
     store.apply(namespace, [replace(rich(f"{n}"), key=f"{n}", **full) for n in range(60)])
     driver.execute_query("CALL db.prepareForReplanning(60)")
     scanning: set[str] = set()
-    queries = {
+    found = {
         f"{module.__name__}.{name}": getattr(module, name)
-        for module in (
-            changes,
-            rows,
-            reader_queries,
-            graph_queries,
-        )
+        for module in (changes, rows, reader_queries, queries)
         for name in vars(module)
         if name.isupper() and not name.startswith("_") and name not in _NO_QUERIES
     }
-    for name, query in queries.items():
+    for name, query in found.items():
         several = query.values() if isinstance(query, dict) else query
         for text in chain.from_iterable(
             map(_forms, [query] if isinstance(query, str) else several)
@@ -147,8 +137,8 @@ def test_every_query_enters_by_an_index(driver: Driver, store: Neo4jStore, names
             assert plan is not None
             if any("Scan" in operator for operator in _operators(plan)):
                 scanning.add(name)
-    assert len(queries) > 25
-    assert scanning == {"recallm.stores.cypher.reader_queries.NAMESPACES"}
+    assert len(found) > 25
+    assert scanning == {"recallm.stores.neo4j.reader_queries.NAMESPACES"}
 
 
 def _forms(query: str) -> Iterator[str]:

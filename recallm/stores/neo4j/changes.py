@@ -13,8 +13,8 @@ from typing import Any, Final, LiteralString
 
 from recallm.ground.entity_words import codes_of, name_words
 from recallm.model import PreparedUpdate, statement_key, t_index_of
-from recallm.stores.cypher.schema import COUNTED, TOTALS
 from recallm.stores.neo4j import values
+from recallm.stores.neo4j.schema import COUNTED, TOTALS
 from recallm.stores.semantics.reading import literal
 from recallm.stores.semantics.rows import (
     Changes,

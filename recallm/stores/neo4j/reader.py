@@ -37,10 +37,10 @@ from recallm.model import (
     statement_key,
 )
 from recallm.stores.base import GraphReader
-from recallm.stores.cypher import reader_queries as cypher
-from recallm.stores.cypher.graph_queries import QUERIES
+from recallm.stores.neo4j import reader_queries as cypher
 from recallm.stores.neo4j import values
 from recallm.stores.neo4j.connection import Connection
+from recallm.stores.neo4j.queries import QUERIES
 from recallm.stores.neo4j.rows import COUNT_TOUCHES
 from recallm.stores.semantics import reading
 from recallm.stores.semantics.reading import Reader, literal, with_parts

@@ -17,12 +17,12 @@ from recallm.model import (
     TripletKey,
     session_key_of,
 )
-from recallm.stores.cypher.graph_queries import spelled
-from recallm.stores.cypher.reader_queries import STATS, UPDATES_AT
-from recallm.stores.cypher.schema import COUNTED, NO_TOTALS, TOTALS, UNIQUE
 from recallm.stores.neo4j import values
 from recallm.stores.neo4j.changes import DELETE, PUT, namespace_properties, parameters_of
 from recallm.stores.neo4j.connection import AlreadyWrittenError, NeedsLockError, Tx
+from recallm.stores.neo4j.queries import spelled
+from recallm.stores.neo4j.reader_queries import STATS, UPDATES_AT
+from recallm.stores.neo4j.schema import COUNTED, NO_TOTALS, TOTALS, UNIQUE
 from recallm.stores.semantics import writing
 from recallm.stores.semantics.reading import evidence_of, mapping_of, open_session_of
 from recallm.stores.semantics.rows import (

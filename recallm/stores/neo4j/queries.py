@@ -74,10 +74,10 @@ _CONDITIONS: Final[dict[LiteralString, LiteralString]] = {
 """A condition may name those after it."""
 
 
-def spelled(query: LiteralString, **parts: LiteralString) -> LiteralString:
-    """A query with its parts and its conditions in place of their names."""
-    for name, part in (*parts.items(), *_CONDITIONS.items()):
-        query = query.replace(literal("{{" + name + "}}"), part)
+def spelled(query: LiteralString) -> LiteralString:
+    """A query with its conditions in place of their names."""
+    for name, condition in _CONDITIONS.items():
+        query = query.replace(literal("{{" + name + "}}"), condition)
     return query
 
 

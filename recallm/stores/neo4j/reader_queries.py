@@ -1,4 +1,4 @@
-"""Queries of readers; their conditions, with the parameters of all, stand in ``graph_queries``.
+"""Queries of readers; their conditions, with the parameters of all, stand in ``queries``.
 Parameters are never null: Neo4j plans a query anew for each type that one takes.
 
 A query has one column, ``row``. A list in that column has no null, unless a node was deleted while
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Final, LiteralString
 
-from recallm.stores.cypher.graph_queries import spelled
+from recallm.stores.neo4j.queries import spelled
 
 NAMESPACES: Final[LiteralString] = """
 MATCH (n:RecallMNamespace)
