@@ -137,8 +137,10 @@ MERGE (a)-[r:RELATED]->(b)
 SET r.ts = [t IN coalesce(r.ts, []) WHERE NOT t IN row[2]] + row[3]
 WITH r WHERE r.ts = []
 DELETE r
+RETURN count(*) AS relations
 """
-"""A row has the t that show a relation no more, and those that show it from now on."""
+"""A row has the t that show a relation no more, and those that show it from now on. Says how many
+relations went."""
 
 _STANDING: Final[LiteralString] = """
 UNWIND $standing AS row
@@ -184,11 +186,11 @@ WITH n"""
         _STANDING,
         _WORDS,
     )
-    + "\nRETURN true AS row"
+    + "\nRETURN relations AS row"
 )
-"""Puts all rows, and has a row. It puts nothing, and has no row, where the latest write of the
-namespace is not ``$latest`` any more. ``writes`` has the names of the latest hundred: whoever lost
-the reply to a commit finds there that the write is done."""
+"""Puts all rows, and has a row: how many relations went. It puts nothing, and has no row, where the
+latest write of the namespace is not ``$latest`` any more. ``writes`` has the names of the latest
+hundred: whoever lost the reply to a commit finds there that the write is done."""
 
 DELETE: Final[LiteralString] = _in_turn(
     _POSTINGS_DELETED,

@@ -33,7 +33,6 @@ from recallm.stores.semantics.rows import (
     Keys,
     NamespaceTotals,
     Opened,
-    Pair,
     SessionTotals,
     Totals,
     selected_by,
@@ -112,16 +111,6 @@ UNWIND $elements AS key
 MATCH (x:RecallMElement {namespace: $namespace, key: key})-[shown:SHOWN]->()
 USING INDEX SEEK x:RecallMElement(namespace, key)
 RETURN [key, shown.key, shown.properties, coalesce(shown.description, [])] AS row
-"""
-
-COUNT_RELATIONS: Final[LiteralString] = """
-UNWIND $relations AS pair
-MATCH (a:RecallMConcept {namespace: $namespace, key: pair[0]})-[r:RELATED]->
-    (b:RecallMConcept {namespace: $namespace, key: pair[1]})
-// Without hints the plan would read all relations of a hub.
-USING INDEX SEEK a:RecallMConcept(namespace, key)
-USING INDEX SEEK b:RecallMConcept(namespace, key)
-RETURN count(r) AS row
 """
 
 COUNT_TOUCHES: Final[LiteralString] = spelled("""
@@ -332,7 +321,8 @@ class Neo4jRows:
         totals.predicates |= {name: n for name, n in found["predicates"] if name in keys.predicates}
         return totals
 
-    def write(self, changes: Changes) -> None:
+    def write(self, changes: Changes) -> int:
+        """See `Rows`; before the commit of a try without a lock, none has gone."""
         put, gone = parameters_of(changes, self._ends, self._numbers)
         if any(gone.values()):
             self.rows_of(DELETE, **gone)
@@ -341,11 +331,12 @@ class Neo4jRows:
             "totals": namespace_properties(changes.namespace),
         }
         given |= {"latest": self._latest, "write": self._tx.write, **put}
-        if self._tx.raw is not None:
-            self.rows_of(PUT, **given)
-            self._latest = self._tx.write
-        else:
+        if self._tx.raw is None:
             self._tx.write_at_commit(PUT, {"namespace": self.rows, **given})
+            return 0
+        [relations] = self.rows_of(PUT, **given)
+        self._latest = self._tx.write
+        return int(relations)
 
     def updates(self, ts: Collection[int]) -> list[PreparedUpdate]:
         found = self.rows_of(UPDATES_AT, ts=sorted(ts))
@@ -358,11 +349,6 @@ class Neo4jRows:
             key = by_key[name]
             evidence.setdefault(key, {})[at] = evidence_of(key, at, *shown)
         return evidence
-
-    def count_relations(self, pairs: Collection[Pair]) -> int:
-        relations = [[values.key_of(a), values.key_of(b)] for a, b in pairs]
-        [count] = self.rows_of(COUNT_RELATIONS, relations=relations)
-        return int(count)
 
     def count_touches(self, names: Collection[str]) -> dict[str, ConceptTotals]:
         keys = values.keys_of(names)

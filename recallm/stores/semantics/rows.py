@@ -310,8 +310,9 @@ class Rows(Protocol):
         """The stored rows with these keys."""
         ...
 
-    def write(self, changes: Changes) -> None:
-        """Write all changes; create the namespace's row if there is none."""
+    def write(self, changes: Changes) -> int:
+        """Write all changes; create the namespace's row if there is none. How many relations went,
+        which no update shows any more."""
         ...
 
     def updates(self, ts: Collection[int]) -> list[PreparedUpdate]:
@@ -321,10 +322,6 @@ class Rows(Protocol):
     def evidence(self, elements: Collection[ElementKey]) -> dict[ElementKey, dict[int, Evidence]]:
         """All evidence of these elements, which were looked up, by ``at``. One without evidence has
         no entry."""
-        ...
-
-    def count_relations(self, pairs: Collection[Pair]) -> int:
-        """How many of the relations ``pairs`` some update shows. Their concepts were looked up."""
         ...
 
     def count_touches(self, names: Collection[str]) -> dict[str, ConceptTotals]:

@@ -109,8 +109,6 @@ class Ledger:
         self._missing = missing
         self._counts: Counter[str] = Counter()
         """What is forgotten, by the fields of ``Forgotten``."""
-        self._pairs: set[Pair] = set()
-        """Relations that lost evidence."""
         self._first: dict[str, int] = {}
         """Concept → the first t from which on a summary says too much, or too little."""
         self._recount: set[str] = set()
@@ -184,7 +182,7 @@ class Ledger:
             self._referring.update(self._rows.referring(ids))
         if self._late:
             self._read_evidence()
-        self._rows.write(self._changes)
+        self._counts["relations"] += self._rows.write(self._changes)
 
     # -- passages ----------------------------------------------------------------------------
 
@@ -234,12 +232,9 @@ class Ledger:
     def _lose_statements(self, before: PreparedUpdate, after: PreparedUpdate | None) -> None:
         self._count_statements(before, -1)
         self._counts["statements"] += len(before.statements)
-        pairs = pairs_of(before)
         if after is not None:
             self._count_statements(after, 1)
             self._counts["statements"] -= len(after.statements)
-            pairs -= pairs_of(after)
-        self._pairs |= pairs
         lost = _mentions_of(before) - _mentions_of(after)
         self._outdate_summaries(lost, t_of(before))
         for name in lost:
@@ -356,8 +351,6 @@ class Ledger:
         is left, with the triplets of deleted entities. How much was forgotten."""
         if self._shown:
             self._settle_elements()
-        if self._pairs:
-            self._counts["relations"] = len(self._pairs) - self._rows.count_relations(self._pairs)
         if self._first:
             self._counts["summaries"] = self._rows.drop_summaries(self._first)
         self._settle_concepts()

@@ -92,18 +92,18 @@ class RowWriter(Queries):
         self.newest: dict[str, dict[int, bytes]] = {table: {} for table in _LISTS}
         self.concept_of: dict[str, str] = {}
 
-    def of_pair(self, one: str, other: str) -> tuple[int, int]:
+    def _of_pair(self, one: str, other: str) -> tuple[int, int]:
         """The numbers of two concepts, the smaller one first."""
         a, b = self.numbers["concept"][one], self.numbers["concept"][other]
         return (a, b) if a < b else (b, a)
 
-    def latest(self, pairs: Iterable[tuple[int, int]]) -> dict[tuple[int, int], int]:
+    def _latest(self, pairs: Iterable[tuple[int, int]]) -> dict[tuple[int, int], int]:
         """The t of the latest evidence of relations, by the numbers of their concepts; of those
         that some update shows."""
         rows = self.rows(_LATEST, [a << 32 | b for a, b in sorted(pairs)])
         return {(a, b): t for a, b, t in rows if t is not None}
 
-    def write(self, changes: Changes) -> None:
+    def write(self, changes: Changes) -> int:
         """``Rows.write``.
 
         Raises:
@@ -131,13 +131,15 @@ class RowWriter(Queries):
             edits = new.pop(table + " postings", {})
             new[table + "_block"] = self._edited(table, edits, is_later=not old["passage"])
         shown = {(a, b) for a, b, _ in new["evidence"]}
-        neighbours = _neighbours(self.latest(shown))
+        earlier = self._latest(shown)
         for kind, rows in new.items():
             self._set(kind, rows)
-        now = _neighbours(self.latest(shown))
-        changed_rows(neighbours, now)
-        self._set("neighbour", now["neighbour"])
+        now = self._latest(shown)
+        neighbours = _neighbours(now)
+        changed_rows(_neighbours(earlier), neighbours)
+        self._set("neighbour", neighbours["neighbour"])
         self._write_totals(changes)
+        return len(earlier.keys() - now.keys())
 
     def _write_namespace(self, row: NamespaceTotals) -> None:
         if not self.ns:
@@ -179,7 +181,7 @@ class RowWriter(Queries):
             microseconds(u.timestamp), microseconds(u.expires_at), session,
         )  # fmt: skip
         for pair in pairs_of(u):
-            rows["evidence"][*self.of_pair(*pair), t] = ()
+            rows["evidence"][*self._of_pair(*pair), t] = ()
         for entry in u.metadata.items():
             rows["metadata_entry"][hash_of(*entry), t] = ()
         postings, mentions = rows["term postings"], rows["concept postings"]

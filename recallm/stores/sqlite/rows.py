@@ -33,7 +33,6 @@ from recallm.stores.semantics.rows import (
     Keys,
     NamespaceTotals,
     Opened,
-    Pair,
     SessionTotals,
     Totals,
     microseconds,
@@ -314,9 +313,6 @@ class SQLiteRows(RowWriter, Stored):
             evidence = evidence_of(named[number], at, properties, json.loads(text or "[]"))
             found.setdefault(named[number], {})[at] = evidence
         return found
-
-    def count_relations(self, pairs: Collection[Pair]) -> int:
-        return len(self.latest(self.of_pair(*pair) for pair in pairs))
 
     def select(self, selection: Selection) -> list[int]:
         kind, value = selected_by(selection)
