@@ -10,7 +10,6 @@ from typing import Any, LiteralString
 import pytest
 from neo4j import Driver
 
-from recallm import RecallM
 from recallm.errors import ConflictError
 from recallm.model import (
     Filter,
@@ -329,16 +328,6 @@ def test_round_trips_of_an_update(store: Neo4jStore, namespace: str, queries: li
     queries.clear()
     store.apply(namespace, [prepared("2", *many), prepared("3", *many)])
     assert queries == [LOCK, PUT]
-
-
-def test_round_trips_of_a_recall(store: Neo4jStore, namespace: str, queries: list[str]) -> None:
-    """Each question to the reader is one query."""
-    with RecallM(store, namespace=namespace) as memory:
-        memory.update("Ann met Bo at the harbour.", session="a")
-        memory.update("Bo sold the boat to Cy.", session="a")
-        queries.clear()
-        assert memory.recall("Whom did Ann meet?").statements
-    assert len(queries) <= 12, queries
 
 
 def test_entities_on_no_concept_are_not_counted(
