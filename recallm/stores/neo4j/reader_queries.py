@@ -194,11 +194,12 @@ RETURN [s.key, u.id, s.text, u.metadata, s.content, s.traits, s.start, s.end, [
     + _beside(">", "s", "other.key", "1")
     + """}),
     CASE WHEN u.key IS NOT NULL THEN u.path END
-]] AS row
+], u.t] AS row
 ORDER BY s.key
 """
 )
-"""Statements, and up to ``$ahead`` of their lane before and after each."""
+"""Statements, and up to ``$ahead`` of their lane before and after each. The update's t stands last:
+null where a writer removed the update while the row was made."""
 
 _SESSIONS_COUNTED: Final[LiteralString] = """COUNT {
     MATCH (x:RecallMSession)

@@ -204,7 +204,7 @@ def passage_in(row: Sequence[Any]) -> Passage:
 
 def statement_in(row: Sequence[Any]) -> StoredStatement:
     """The statement of a row of ``STATEMENTS``."""
-    key, id, text, metadata, content, traits, start, end, others = row
+    key, id, text, metadata, content, traits, start, end, others, _ = row
     timestamp, *said, previous, next, path = others
     item_path = None if path is None else tuple(path)
     before = key, id, text, unpack_timestamp(timestamp), *said, mapping_of(metadata)
