@@ -238,12 +238,16 @@ def errors_in_one_line() -> Iterator[None]:
 # -- arguments that several commands read alike -----------------------------------------------
 
 
+_DIGITS = 20
+"""More have no t."""
+
+
 def moment_of(value: str | None, argument: str) -> int | datetime | None:
     """What the memory reads as a moment. Digits alone are a t_index, but for a timestamp."""
     if value is None:
         return None
     try:
-        if value.isdecimal() and argument != "timestamp":
+        if value.isdecimal() and len(value) < _DIGITS and argument != "timestamp":
             return int(value)
         return checks.iso_moment(value, argument)
     except ValueError as error:

@@ -315,7 +315,7 @@ class FactMemory:
         None stands for any subject, relation or object: the paper's six forms, the full one, and
         everything. A denied relation ("no longer works for") finds denials. Evidence of less
         confidence than ``min_confidence`` (0 to 1) does not count; 0 also counts what texts call
-        possible, ask or wish ("may join"). None: 0.5 for single-valued relations, 0.88 for
+        possible, ask or wish ("may join"). None: 0.5 for single-valued relations, 0.85 for
         others.
         """
         checks.choice(get_args(Match), match, "match")

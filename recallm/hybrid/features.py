@@ -178,5 +178,5 @@ def _refuses_at(place: int, words: Sequence[str]) -> bool:
         return True
     if word == "nothing" or is_of_source or not _WORDS["answerers"].isdisjoint(before):
         return not _stems_of("telling").isdisjoint(denied)
-    begins = place == 0 and word in ("no", "not")  # "Not sure", "No idea"
-    return begins and not _stems_of("telling").isdisjoint(denied[:1])
+    # "Not sure", "No idea", "Can't say"
+    return place == 0 and not _stems_of("telling").isdisjoint(denied[:1])

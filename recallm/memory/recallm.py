@@ -299,5 +299,5 @@ def checked_memory(memory: object, example: str = "memory=RecallM('memory.db')")
     if isinstance(memory, RecallM):
         return memory
     raise InvalidInputError(
-        f"memory must be a RecallM, as in {example}, not {checks.shown(memory)}", argument="memory"
+        f"memory must be a RecallM, as in {example}, not {type(memory).__name__}", argument="memory"
     )

@@ -168,7 +168,12 @@ def _failed(request: Request, error: Exception) -> Response:
                 return PlainTextResponse(f"{problem}\n", status_code=status)
         case ValidationError():
             first = error.errors()[0]
-            status, problem = 400, f"{first['loc'][0]}: {first['msg']}"
+            name, kind = first["loc"][0], first["type"]
+            status, problem = 400, f"{name}: {first['msg']}"
+            if kind in ("missing_argument", "string_pattern_mismatch"):
+                problem = f"{name} is missing"
+            elif kind.startswith("int_"):
+                problem = f"{name} must be a whole number"
         case RecallMError():
             is_input = isinstance(error, InvalidInputError)
             status = 400 if is_input else 503 if isinstance(error, StoreError) else 500

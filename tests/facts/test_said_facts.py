@@ -157,6 +157,31 @@ def test_nameless_things_of_a_long_message_state_no_facts() -> None:
     assert lines == {"fee — be → 40 euros", "Mia — like → bots", "Mia — sister of → Ann"}
 
 
+def test_short_sentences_of_a_long_message_state_facts() -> None:
+    text = (
+        "I'm allergic to peanuts. My budget is 500 euros. My sister Anna moved to Oslo. "
+        "I was wondering whether you could help me put together a plan for the coming week."
+    )
+    assert told(f"Ann: {text}") == {
+        "Ann — allergic to → peanuts",
+        "Ann — budget → 500 euros",
+        "Anna — sister of → Ann",
+        "Anna — move to → Oslo",
+    }
+
+
+def test_objects_are_whole() -> None:
+    for text, expected in (
+        ("I took a course on pottery.", "take → course on pottery"),
+        ("I bought a gift for my sister.", "buy → gift for my sister"),
+        ("I read a novel by Murakami.", "read → novel by Murakami"),
+        ("I booked a table by phone.", "book → table"),
+        ("I put a lamp on the table.", "put → lamp"),
+        ("I told the teacher about the exam.", "tell → teacher"),
+    ):
+        assert f"Ann — {expected}" in told(f"Ann: {text}"), text
+
+
 def test_a_relation_with_one_value_needs_less_confidence() -> None:
     text = "I live in a small flat in Glasgow with my partner Sam and our old rabbit, Pepper."
     text += " Which flowers could we grow on the balcony?"

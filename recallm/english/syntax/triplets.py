@@ -54,11 +54,6 @@ _INSIDE_OBJECTS: Final = _INSIDE | {"about", "on", "to", "in", "with", "by", "be
 _WITH_SOME: Final = {"to": "ways", "in": "fields"}
 """Those that do so behind some nouns alone: "a trip to Oslo", "a degree in law"."""
 
-_OF_NOUNS: Final = frozenset(("about", "between", "behind", "of"))
-_OF_UNKNOWN: Final = frozenset(("on", "for", "by"))
-"""Prepositions behind a noun that says little alone; the latter behind "a" only: "a book by
-Murakami", but "I put the book on the table"."""
-
 
 def facts_in(
     tagged: TaggedText,
@@ -119,7 +114,7 @@ def drafts(tree: SentenceTree) -> list[Draft]:
 
 def _mend_objects(tree: SentenceTree) -> None:
     """Give a bare object the phrase behind the object that says which one, if the parser hangs the
-    phrase from the verb: "a course on algebra", "the history behind the story"."""
+    phrase from the verb: "a course on algebra", "a gift for my sister"."""
     for noun, tag in enumerate(tree.tags[:-2]):
         if tag != NOUN or tree.bases[noun] not in ("obj", "obl"):
             continue
@@ -128,11 +123,26 @@ def _mend_objects(tree: SentenceTree) -> None:
         is_behind = tree.bases[within] == "case" and which > within
         if not is_behind or modifiers not in (["a"], ["an"], ["the"]):
             continue
-        case = _OF_NOUNS if modifiers == ["the"] else _OF_NOUNS | _OF_UNKNOWN
         is_sibling = tree.relations[which] == "obl" and tree.heads[which] == tree.heads[noun]
         is_time = tree.is_time(which) or tree.words[which].marks & Mark.DIGITS
-        if is_sibling and tree.lowered[within] in case and not is_time:
+        if is_sibling and not is_time and _says_which(tree, noun, which):
             tree.move(which, noun, "nmod")
+
+
+def _says_which(tree: SentenceTree, noun: int, which: int) -> bool:
+    """Whether the phrase behind a noun belongs to the noun: "a book by Murakami", not "a table by
+    phone"; "a course on algebra", not "a lamp on the table"; "a gift for my sister", not "a friend
+    for coffee"; "a book about trains", not "tell a friend about the exam"."""
+    case, is_name = tree.lowered[noun + 1], tree.tags[which] == PROPN
+    is_owned = tree.child(which, "nmod:poss") >= 0
+    if case == "by":
+        return is_name
+    if case == "for":
+        return is_name or is_owned
+    if case == "on":
+        return not is_name and not is_owned and tree.child(which, "det") < 0
+    is_person = tree.is_relative(noun) or tree.base_form(tree.heads[noun]) in REPORTING
+    return case in ("about", "of") and not is_person
 
 
 def written(tree: SentenceTree, draft: Draft, others: int) -> OpenTriplet:

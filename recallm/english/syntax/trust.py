@@ -30,8 +30,10 @@ _HIDDEN: Final = 0.49
 ``FactMemory.read`` shows."""
 
 _UNLIKELY: Final = 0.4
-"""How sure a fact about the speaker must be to be trusted in a short message: the messages on which
-the weights were fitted are long."""
+_LIKELY: Final = 0.6
+_CLEAR: Final = 12
+"""How sure a fact about the speaker must be to be trusted in a short message, and in a sentence of at
+most so many tokens of a long one: the weights were fitted on long sentences of long messages."""
 
 _LEAST: Final = 0.55
 """How sure the construction of a fact in a long sentence must be, if the rules are to show that."""
@@ -51,24 +53,26 @@ def trusted(tree: SentenceTree, draft: Draft, sure: float, *, in_long_message: b
         return max(sure, _SURE) if _tells_who(tree, draft) else min(sure, _HIDDEN)
     if is_of_speaker(tree, draft):
         sure = probability(_MODEL, features(tree, draft, sure))
-        is_clear = not in_long_message and sure > _UNLIKELY
-        return round(max(sure, _SHOWN) if is_clear else sure, 4)
+        enough = (_LIKELY if len(tree) <= _CLEAR else _SHOWN) if in_long_message else _UNLIKELY
+        return round(max(sure, _SHOWN) if sure >= enough else sure, 4)
     is_sure = sure >= _LEAST or len(tree) <= SHORT
     is_told = _is_known(tree, draft) or _is_said(tree, draft, in_long_message=in_long_message)
-    if is_sure and is_told and is_plain(tree, draft) and not _is_to_speaker(tree, draft):
+    is_cut = in_long_message and _is_to_speaker(tree, draft)
+    if is_sure and is_told and is_plain(tree, draft) and not is_cut:
         return max(sure, _SHOWN)
     return min(sure, _HIDDEN)
 
 
 def _is_known(tree: SentenceTree, draft: Draft) -> bool:
-    """Whether a fact is about somebody or something that the speaker has to do with: "my rent",
-    "Grandma", "she"; not "the husbands" of a story."""
+    """Whether a fact is about what somebody owns, or about a relative: "my rent", "Grandma", "my
+    sister Anna", "Anna is my sister", "she"; not about "the husbands" of a story."""
     subject = draft.subject_head
     if tree.tags[subject] == PRON:
-        return tree.lowered[subject][0] not in "'’"
-    is_owned = tree.child(subject, "nmod:poss") >= 0
+        return tree.lowered[subject][0] not in "'’"  # "'s" of "let's"
+    role = tree.heads[subject] if tree.bases[subject] in ("flat", "appos") else subject
+    is_owned = tree.child(subject, "nmod:poss") >= 0 or tree.child(role, "nmod:poss") >= 0
     is_named = tree.tags[subject] == PROPN and tree.is_relative(subject)
-    return is_owned or is_named
+    return is_owned or is_named or not _KNOWN.isdisjoint(draft.relation.split())
 
 
 def _is_said(tree: SentenceTree, draft: Draft, *, in_long_message: bool) -> bool:
@@ -80,10 +84,10 @@ def _is_said(tree: SentenceTree, draft: Draft, *, in_long_message: bool) -> bool
 
 
 def _is_to_speaker(tree: SentenceTree, draft: Draft) -> bool:
-    """Whether somebody does something to the speaker: what, the parser may have missed ("the
-    necklace my aunt gave me")."""
-    is_first = bool(tree.words[draft.object_head].marks & _FIRST_PERSON)
-    return is_first and draft.object_head >= 0 and not draft.relation.endswith(" of")
+    """Whether somebody does something to the speaker. The parser often misses what: "the necklace
+    my aunt gave me"."""
+    is_of = draft.object_head < 0 or draft.relation.endswith(" of")
+    return not is_of and bool(tree.words[draft.object_head].marks & _FIRST_PERSON)
 
 
 def _tells_who(tree: SentenceTree, draft: Draft) -> bool:

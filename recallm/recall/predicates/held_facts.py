@@ -44,7 +44,7 @@ _FIRST_ROWS = 64
 """Pieces of evidence that a limited read begins with."""
 
 
-_SURE: Final = 0.88
+_SURE: Final = 0.85
 _LIKELY: Final = 0.5
 """Confidence of evidence that counts where nobody says otherwise: of most relations; of those with
 one value, and of what ends a fact, since what is out of date would be shown in its place."""
@@ -80,7 +80,7 @@ class Found(NamedTuple):
 
 class FactReading:
     """What holds in one namespace within the horizon of ``reader``, by evidence of at least
-    ``min_confidence``; None: of 0.5 for single-valued relations, else of 0.88."""
+    ``min_confidence``; None: of 0.5 for single-valued relations, else of 0.85."""
 
     def __init__(
         self,
