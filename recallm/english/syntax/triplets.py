@@ -133,7 +133,7 @@ def _says_which(tree: SentenceTree, noun: int, which: int) -> bool:
     """Whether the phrase behind a noun belongs to the noun: "a book by Murakami", not "a table by
     phone"; "a course on algebra", not "a lamp on the table"; "a gift for my sister", not "a friend
     for coffee"; "a book about trains", not "tell a friend about the exam"."""
-    case, is_name = tree.lowered[noun + 1], tree.tags[which] == PROPN
+    case, is_name = tree.lowered[noun + 1], bool(tree.tags[which] == PROPN)
     is_owned = tree.child(which, "nmod:poss") >= 0
     if case == "by":
         return is_name

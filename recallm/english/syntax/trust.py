@@ -32,8 +32,8 @@ _HIDDEN: Final = 0.49
 _UNLIKELY: Final = 0.4
 _LIKELY: Final = 0.6
 _CLEAR: Final = 12
-"""How sure a fact about the speaker must be to be trusted in a short message, and in a sentence of at
-most so many tokens of a long one: the weights were fitted on long sentences of long messages."""
+"""How sure a fact about the speaker must be to be trusted in a short message, and in a sentence of
+at most so many tokens of a long one: the weights were fitted on long sentences of long messages."""
 
 _LEAST: Final = 0.55
 """How sure the construction of a fact in a long sentence must be, if the rules are to show that."""
