@@ -238,8 +238,8 @@ def errors_in_one_line() -> Iterator[None]:
 # -- arguments that several commands read alike -----------------------------------------------
 
 
-_DIGITS = 20
-"""More have no t."""
+_DIGITS = 4_000
+"""Python reads no number with some more."""
 
 
 def moment_of(value: str | None, argument: str) -> int | datetime | None:
