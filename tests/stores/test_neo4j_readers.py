@@ -20,6 +20,8 @@ from tests.store_suite.topics.base import revisable
 @pytest.mark.parametrize("times", [1, pytest.param(4, marks=pytest.mark.nightly)])
 def test_readers_beside_writers(store: Neo4jStore, namespace: str, times: int) -> None:
     """What is replaced or forgotten while it is read is left out; what is read is whole."""
+    # On a busy machine the writers of one namespace wait long for each other.
+    store = Neo4jStore(store.driver, retry_time=120)
     _keep_items(store, namespace, 0, rounds=3)
     with RecallM(store, namespace=namespace) as memory, ThreadPoolExecutor(6) as pool:
         memory.recall("Whom did Ann meet?")
