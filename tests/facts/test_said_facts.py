@@ -9,7 +9,7 @@ from recallm.facts import FactMemory
 from tests.tables import each_row
 
 
-def told(*messages: str, least: float | None = None) -> set[str]:
+def fact_lines(*messages: str, least: float | None = None) -> set[str]:
     """The lines of the facts of a chat: those that are shown, or those of a confidence."""
     memory = RecallM(triplets=True)
     for message in messages:
@@ -61,7 +61,7 @@ def told(*messages: str, least: float | None = None) -> set[str]:
     ]
 )
 def test_facts_are_of_whom_they_are_said(messages: list[str], line: str) -> None:
-    assert line in told(*messages)
+    assert line in fact_lines(*messages)
 
 
 def test_a_relative_is_who_bears_the_name_that_is_said_later() -> None:
@@ -124,34 +124,38 @@ def test_a_relative_is_who_bears_the_name_that_is_said_later() -> None:
     ]
 )
 def test_what_is_not_said_to_be_so_is_no_fact(messages: list[str]) -> None:
-    assert told(*messages) == set()
+    assert fact_lines(*messages) == set()
 
 
 def test_a_verb_of_spaces_is_no_verb() -> None:
-    assert told("Ann: It was  a very exciting game! We sold Tom's old bike.") == {
+    assert fact_lines("Ann: It was  a very exciting game! We sold Tom's old bike.") == {
         "Ann — sell → Tom's old bike"
     }
 
 
 def test_what_is_said_not_to_be_so_is_no_fact() -> None:
-    assert told("Ann: My brother is a nurse, not a doctor.") == {"brother of Ann — be → nurse"}
+    assert fact_lines("Ann: My brother is a nurse, not a doctor.") == {
+        "brother of Ann — be → nurse"
+    }
 
 
 def test_a_second_object_is_no_name_of_the_first() -> None:
-    assert not any("daughter of" in line for line in told("Ann: I read my daughter Harry Potter."))
+    assert not any(
+        "daughter of" in line for line in fact_lines("Ann: I read my daughter Harry Potter.")
+    )
 
 
 def test_a_thing_of_a_speaker_is_no_relative() -> None:
     text = (
         "I've been looking for a vintage lens to go with my Canonet QL17 GIII rangefinder camera."
     )
-    assert told(f"Ann: {text}") == {"Ann — look for → vintage lens"}
-    assert any("of → Ann" in line for line in told(f"Ann: {text}", least=0))
+    assert fact_lines(f"Ann: {text}") == {"Ann — look for → vintage lens"}
+    assert any("of → Ann" in line for line in fact_lines(f"Ann: {text}", least=0))
 
 
 def test_nameless_things_of_a_long_message_state_no_facts() -> None:
     text = "Write me a game for the browser, please. The player is a bot. My sister Mia likes bots."
-    lines = told(
+    lines = fact_lines(
         "Ann: " + text + " The fee is 40 euros." + " Please answer as soon as you can." * 3
     )
     assert lines == {"fee — be → 40 euros", "Mia — like → bots", "Mia — sister of → Ann"}
@@ -162,7 +166,7 @@ def test_short_sentences_of_a_long_message_state_facts() -> None:
         "I'm allergic to peanuts. My budget is 500 euros. My sister Anna moved to Oslo. "
         "I was wondering whether you could help me put together a plan for the coming week."
     )
-    assert told(f"Ann: {text}") == {
+    assert fact_lines(f"Ann: {text}") == {
         "Ann — allergic to → peanuts",
         "Ann — budget → 500 euros",
         "Anna — sister of → Ann",
@@ -179,14 +183,14 @@ def test_objects_are_whole() -> None:
         ("I put a lamp on the table.", "put → lamp"),
         ("I told the teacher about the exam.", "tell → teacher"),
     ):
-        assert f"Ann — {expected}" in told(f"Ann: {text}"), text
+        assert f"Ann — {expected}" in fact_lines(f"Ann: {text}"), text
 
 
 def test_a_relation_with_one_value_needs_less_confidence() -> None:
     text = "I live in a small flat in Glasgow with my partner Sam and our old rabbit, Pepper."
     text += " Which flowers could we grow on the balcony?"
-    assert any("→ Glasgow" in line for line in told(f"Ann: {text}"))
-    assert not any("→ Glasgow" in line for line in told(f"Ann: {text}", least=0.8))
+    assert any("→ Glasgow" in line for line in fact_lines(f"Ann: {text}"))
+    assert not any("→ Glasgow" in line for line in fact_lines(f"Ann: {text}", least=0.8))
 
 
 def test_who_reports_a_fact_stands_beside_it() -> None:
@@ -197,7 +201,7 @@ def test_who_reports_a_fact_stands_beside_it() -> None:
 
 
 def test_possible_facts_are_stored_and_read_on_request() -> None:
-    assert told("Ann: I may move to Delft.", least=0) == {"Ann — may move to → Delft"}
-    assert told("Bo: Hello.", "Ann: We sold the van.") == {"Ann — sell → van"}
+    assert fact_lines("Ann: I may move to Delft.", least=0) == {"Ann — may move to → Delft"}
+    assert fact_lines("Bo: Hello.", "Ann: We sold the van.") == {"Ann — sell → van"}
     with pytest.raises(InvalidInputError):
         FactMemory(RecallM()).read(min_confidence=2)

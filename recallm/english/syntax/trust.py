@@ -56,9 +56,9 @@ def trusted(tree: SentenceTree, draft: Draft, sure: float, *, in_long_message: b
         enough = (_LIKELY if len(tree) <= _CLEAR else _SHOWN) if in_long_message else _UNLIKELY
         return round(max(sure, _SHOWN) if sure >= enough else sure, 4)
     is_sure = sure >= _LEAST or len(tree) <= SHORT
-    is_told = _is_known(tree, draft) or _is_said(tree, draft, in_long_message=in_long_message)
+    is_related = _is_known(tree, draft) or _is_said(tree, draft, in_long_message=in_long_message)
     is_cut = in_long_message and _is_to_speaker(tree, draft)
-    if is_sure and is_told and is_plain(tree, draft) and not is_cut:
+    if is_sure and is_related and is_plain(tree, draft) and not is_cut:
         return max(sure, _SHOWN)
     return min(sure, _HIDDEN)
 
@@ -79,8 +79,8 @@ def _is_said(tree: SentenceTree, draft: Draft, *, in_long_message: bool) -> bool
     """Whether a fact tells a number, a date or a code ("The fee is 40 euros"), or stands in a short
     message that ends as people end sentences: not "Bach cello music adapted for violin"."""
     is_value = any(tree.words[i].marks & Mark.DIGITS for i in draft.object)
-    is_told = is_value and (not in_long_message or draft.construction.startswith("copula"))
-    return is_told or (not in_long_message and tree.lowered[-1] in _ENDS)
+    is_stated = is_value and (not in_long_message or draft.construction.startswith("copula"))
+    return is_stated or (not in_long_message and tree.lowered[-1] in _ENDS)
 
 
 def _is_to_speaker(tree: SentenceTree, draft: Draft) -> bool:
